@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class PeopleConfig(AppConfig):
+    """Tools over Django's own users."""
+
+    name = "demo_project.people"
+    label = "people"
