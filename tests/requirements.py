@@ -1,0 +1,71 @@
+"""The contract, clause by clause: what the product promises, and what is still open.
+
+`tests/contract/` holds one line per clause, `id | sentence` or `id | sentence | open: reason`. A clause that is not open
+is proven: some test names it with `@pytest.mark.proves(...)`. `tests/test_requirements.py` checks both directions.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+MARKER = "proves"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One promise; `open` says why no test proves it yet, and is empty when one does."""
+
+    id: str
+    sentence: str
+    open: str = ""
+
+
+@cache
+def clauses() -> Mapping[str, Clause]:
+    """Return every clause by its id, in the contract's order within each letter.
+
+    Raises:
+        ValueError: a line that is no clause, or an id that stands twice.
+    """
+    found: dict[str, Clause] = {}
+    for path in sorted((TESTS / "contract").glob("*.txt")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            clause = _parse(line, path.stem)
+            if clause.id in found:
+                raise ValueError(f"{clause.id} stands twice in {path.name}.")
+            found[clause.id] = clause
+    return found
+
+
+def _parse(line: str, letter: str) -> Clause:
+    identifier, sentence, *rest = (part.strip() for part in line.split(" | "))
+    # A sentence may hold the separator itself, as in a list of alternatives.
+    reason = rest.pop() if rest and rest[-1].startswith("open: ") else ""
+    if not (identifier.startswith(letter) and identifier[1:3].isdigit() and sentence):
+        raise ValueError(f"This line of {letter}.txt is no clause: {line}")
+    return Clause(identifier, " | ".join([sentence, *rest]), reason.removeprefix("open: "))
+
+
+@cache
+def proofs() -> Mapping[str, tuple[str, ...]]:
+    """Return the tests that name each id, as `file:line`; read from the source, so it holds in any partial run."""
+    found = defaultdict(list)
+    for path in sorted(TESTS.rglob("*.py")):
+        for identifier, line in _marks(ast.parse(path.read_text(encoding="utf-8"))):
+            found[identifier].append(f"{path.relative_to(TESTS.parent)}:{line}")
+    return {identifier: tuple(places) for identifier, places in found.items()}
+
+
+def _marks(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == MARKER:
+            for argument in node.args:
+                # A computed id would hide from this reading.
+                yield (
+                    (argument.value if isinstance(argument, ast.Constant) else ast.unparse(argument)),
+                    argument.lineno,
+                )
