@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from mcp_server.definitions.caching import CacheOptions
     from mcp_server.definitions.context import Context
     from mcp_server.definitions.endpoint import endpoint
-    from mcp_server.definitions.guards import has_perm, has_scope, in_group, is_authenticated, is_staff, is_superuser
+    from mcp_server.definitions.guards import (
+        has_perm,
+        has_scope,
+        in_group,
+        is_authenticated,
+        is_staff,
+        is_superuser,
+    )
     from mcp_server.definitions.prompt import prompt
     from mcp_server.definitions.resource import resource
     from mcp_server.definitions.results import Audio, EmbeddedResource, Image, ResourceLink, ToolResult
@@ -42,7 +49,7 @@ _HOMES = {
     "tool": "definitions.tool",
 }
 
-__all__ = [  # noqa: RUF022 - sorted as people look for them
+__all__ = [
     "Audio",
     "CacheOptions",
     "Context",

@@ -52,7 +52,8 @@ def as_annotations(settings: Mapping[str, Any]) -> Annotations | None:
         hints.update({item.name: getattr(given, item.name) for item in fields(given)})
     elif given is not None:
         raise ConfigurationError(
-            f"annotations={given!r} is unknown.", f"Write one of {', '.join(map(repr, _PATTERNS))}, or a dict of hints."
+            f"annotations={given!r} is unknown.",
+            f"Write one of {', '.join(map(repr, _PATTERNS))}, or a dict of hints.",
         )
     hints.update({name: settings[name] for name in _WIRE if settings.get(name) is not None})
     if any(value not in {True, False, None} for value in hints.values()):

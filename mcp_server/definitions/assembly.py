@@ -32,7 +32,9 @@ def assemble(builders: Iterable[tuple[Kind, Builder, Origin]], options: Options)
 
 
 def _declare_endpoints(
-    coded: list[EndpointDefinition], settings: Mapping[str, Mapping[str, Any]], problems: list[ConfigurationError]
+    coded: list[EndpointDefinition],
+    settings: Mapping[str, Mapping[str, Any]],
+    problems: list[ConfigurationError],
 ) -> dict[str, EndpointDefinition]:
     found = {DEFAULT: build_endpoint(DEFAULT, {"title": ""}, _SETTINGS)}
     seen: dict[str, Origin] = {}
@@ -51,7 +53,9 @@ def _declare_endpoints(
         base = found.get(name)
         kept = {key: getattr(base, key) for key in _given(base)} if base else {}
         try:
-            found[name] = build_endpoint(name, {**kept, **{key.lower(): value for key, value in raw.items()}}, _SETTINGS)
+            found[name] = build_endpoint(
+                name, {**kept, **{key.lower(): value for key, value in raw.items()}}, _SETTINGS
+            )
         except ConfigurationError as error:
             problems.append(error)
     return found

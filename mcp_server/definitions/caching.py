@@ -9,7 +9,9 @@ from typing import Any
 from mcp_server.exceptions import ConfigurationError
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)", re.IGNORECASE)
+_DURATION = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)", re.IGNORECASE
+)
 
 LONGEST_PLAIN_SECONDS = 604_800
 """A plain number above a week is probably milliseconds, as the Nuxt toolkit counts them."""
@@ -65,7 +67,8 @@ def parse_duration(value: Any) -> float:
         seconds = float(match[1]) * _UNITS[match[2][0].lower()]
     if not seconds > 0 or seconds == float("inf"):
         raise ConfigurationError(
-            f"{value!r} is not a cache time.", 'Write "30s", "5m", "1h", "2 days", a timedelta, or a number of seconds.'
+            f"{value!r} is not a cache time.",
+            'Write "30s", "5m", "1h", "2 days", a timedelta, or a number of seconds.',
         )
     return seconds
 

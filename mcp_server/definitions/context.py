@@ -65,7 +65,9 @@ class Context(ABC):
         return self.request.user
 
     @abstractmethod
-    async def aprogress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+    async def aprogress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
         """Tell the client how far the work is: `progress` of `total`, with an optional sentence."""
 
     @abstractmethod

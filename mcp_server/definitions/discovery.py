@@ -22,7 +22,9 @@ def discover() -> None:
     """Import the definitions of all installed apps; what cannot be imported is collected, never skipped."""
     chosen = options().autodiscover
     for config in apps.get_app_configs():
-        if chosen is False or (isinstance(chosen, tuple) and config.name not in chosen and config.label not in chosen):
+        if chosen is False or (
+            isinstance(chosen, tuple) and config.name not in chosen and config.label not in chosen
+        ):
             continue
         name = f"{config.name}.{MODULE}"
         if find_spec(name) is not None:

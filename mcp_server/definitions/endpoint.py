@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from fnmatch import fnmatchcase
+from functools import cached_property
 from inspect import currentframe
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -74,7 +74,9 @@ class EndpointDefinition:
         """Return whether the endpoint has a tool, resource or prompt."""
         if definition.endpoints is not None:
             return self.name in definition.endpoints
-        named = [self.tools is not None and any(fnmatchcase(definition.name, pattern) for pattern in self.tools)]
+        named = [
+            self.tools is not None and any(fnmatchcase(definition.name, pattern) for pattern in self.tools)
+        ]
         named.append(self.groups is not None and definition.group in self.groups)
         named.append(self.tags is not None and not set(self.tags).isdisjoint(definition.tags))
         return (self.tools, self.groups, self.tags) == (None, None, None) or any(named)
@@ -124,7 +126,9 @@ def build_endpoint(name: str, settings: Mapping[str, Any], origin: Origin) -> En
         values: dict[str, Any] = {"title": derive_title(name)}
         for key, value in settings.items():
             if key not in known:
-                raise ConfigurationError(f"{key} is not an option.", f"The options are {', '.join(sorted(known))}.")
+                raise ConfigurationError(
+                    f"{key} is not an option.", f"The options are {', '.join(sorted(known))}."
+                )
             values[key] = _read_option(key, value)
         found = EndpointDefinition(name=name, origin=origin, **values)
         _ = found.guard
@@ -133,7 +137,9 @@ def build_endpoint(name: str, settings: Mapping[str, Any], origin: Origin) -> En
 
 def _read_option(key: str, value: Any) -> Any:
     if key in _CHOICES and value not in _CHOICES[key]:
-        raise ConfigurationError(f"{key}={value!r} is unknown.", f"Write one of {', '.join(map(repr, _CHOICES[key]))}.")
+        raise ConfigurationError(
+            f"{key}={value!r} is unknown.", f"Write one of {', '.join(map(repr, _CHOICES[key]))}."
+        )
     if key in _SEQUENCES and value is not None:
         if isinstance(value, str) or not isinstance(value, Sequence):
             raise ConfigurationError(f"{key}={value!r} is not a list.", f"Write {key}=[{value!r}].")

@@ -34,4 +34,4 @@ def derive_group(module: str, app_label: str | None) -> str:
     _, found, rest = f"{module}.".partition(".mcp_tools.")
     if found and rest:
         return rest.split(".")[0]
-    return app_label or module.split(".")[0]
+    return app_label or module.split(".", maxsplit=1)[0]

@@ -181,13 +181,17 @@ _TAKEN_AS_THEY_ARE = (
 )  # fmt: skip
 
 
-def _define(function: Callable[..., Any], name: str, origin: Origin, settings: Mapping[str, Any]) -> ToolDefinition:
+def _define(
+    function: Callable[..., Any], name: str, origin: Origin, settings: Mapping[str, Any]
+) -> ToolDefinition:
     enabled = settings.get("enabled")
     endpoints = settings.get("endpoints")
     if isinstance(endpoints, str):
         raise ConfigurationError("endpoints= is a text.", f"Write endpoints=[{endpoints!r}].")
     if not naming.PROTOCOL_NAME.fullmatch(name):
-        raise ConfigurationError("its name cannot be sent.", "Use letters, digits, `-` and `_`, at most 128 of them.")
+        raise ConfigurationError(
+            "its name cannot be sent.", "Use letters, digits, `-` and `_`, at most 128 of them."
+        )
     if settings.get("result_format") not in {None, "text", "json"}:
         raise ConfigurationError("its result_format is unknown.", 'Write "text" or "json".')
     return ToolDefinition(

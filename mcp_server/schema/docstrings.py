@@ -24,5 +24,7 @@ def read_docstring(text: str | None) -> Documentation:
         parsed = parse(cleaned)
     except ParseError:
         return Documentation(cleaned)
-    parameters = {item.arg_name: " ".join(item.description.split()) for item in parsed.params if item.description}
+    parameters = {
+        item.arg_name: " ".join(item.description.split()) for item in parsed.params if item.description
+    }
     return Documentation((parsed.description or cleaned).strip(), parameters)

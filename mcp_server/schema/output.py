@@ -50,7 +50,9 @@ class Output:
         return wrapped
 
 
-def read_output(function: Callable[..., Any], output_schema: Any = None, ignored: tuple[type, ...] = ()) -> Output | None:
+def read_output(
+    function: Callable[..., Any], output_schema: Any = None, ignored: tuple[type, ...] = ()
+) -> Output | None:
     """Return what a function gives back, or None where its annotation says nothing that JSON can hold.
 
     Args:
@@ -67,7 +69,9 @@ def read_output(function: Callable[..., Any], output_schema: Any = None, ignored
         try:
             return _from_type(output_schema, declared=True)
         except (PydanticUserError, TypeError) as error:
-            raise ConfigurationError(f"output_schema has no JSON Schema: {error}", "Give a model or a JSON Schema.") from error
+            raise ConfigurationError(
+                f"output_schema has no JSON Schema: {error}", "Give a model or a JSON Schema."
+            ) from error
     annotation = read_hints(function).get("return", inspect.Signature.empty)
     if annotation in {inspect.Signature.empty, Any, object} or _names_any(annotation, ignored):
         return None
@@ -137,7 +141,11 @@ def _attribute_fields(annotation: Any) -> Sequence[str]:
 
 
 def _read_attributes(value: Any, fields: Sequence[str], *, is_list: bool) -> Any:
-    if is_list and not isinstance(value, list | tuple | str | bytes | Mapping) and isinstance(value, Iterable):
+    if (
+        is_list
+        and not isinstance(value, list | tuple | str | bytes | Mapping)
+        and isinstance(value, Iterable)
+    ):
         value = list(value)  # a QuerySet or a generator
     if not fields:
         return value
@@ -159,7 +167,9 @@ def _from_json_schema(schema: Mapping[str, Any]) -> Output:
     try:
         validator = JSONSchemaValidator(schema)
     except SchemaError as error:
-        raise ConfigurationError(f"output_schema is not a JSON Schema: {error.message}", "Mend the schema.") from error
+        raise ConfigurationError(
+            f"output_schema is not a JSON Schema: {error.message}", "Mend the schema."
+        ) from error
 
     def dump(value: Any) -> bytes:
         data = to_json(value)

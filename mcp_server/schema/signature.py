@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from django.http import HttpRequest
-from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, TypeAdapter, ValidationError, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PydanticUserError,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator
 
@@ -95,10 +103,11 @@ def read_hints(function: Callable[..., Any]) -> dict[str, Any]:
     """
     target = function if inspect.isroutine(function) else type(function).__call__
     try:
-        return typing.getread_hints(target, include_extras=True)
-    except Exception as error:  # noqa: BLE001 - annotations are code of the author's and may raise anything
+        return typing.get_type_hints(target, include_extras=True)
+    except Exception as error:
         raise ConfigurationError(
-            f"its annotations cannot be read: {error}", "Import the types that it names outside `if TYPE_CHECKING:`."
+            f"its annotations cannot be read: {error}",
+            "Import the types that it names outside `if TYPE_CHECKING:`.",
         ) from error
 
 
@@ -121,7 +130,8 @@ def _from_signature(
     for position, item in enumerate(own):
         if item.kind in {item.VAR_POSITIONAL, item.POSITIONAL_ONLY, item.VAR_KEYWORD}:
             raise ConfigurationError(
-                f"its parameter {item} has no name that a client could send.", "Give each parameter a name and a type."
+                f"its parameter {item} has no name that a client could send.",
+                "Give each parameter a name and a type.",
             )
         # pydantic keeps some names for itself (`copy`, `schema`, `_x`), so fields get neutral names and an alias.
         fields[f"p{position}"] = _field(item, hints.get(item.name, Any), descriptions.get(item.name))
@@ -181,14 +191,20 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
-def _from_type(declared: Any, own: list[inspect.Parameter], injected: dict[str, tuple[str, ...]]) -> Arguments:
+def _from_type(
+    declared: Any, own: list[inspect.Parameter], injected: dict[str, tuple[str, ...]]
+) -> Arguments:
     try:
         adapter: TypeAdapter[Any] = declared if isinstance(declared, TypeAdapter) else TypeAdapter(declared)
         schema = read_schema(adapter, "validation")
     except (PydanticUserError, TypeError) as error:
-        raise ConfigurationError(f"input_schema has no JSON Schema: {_first_line(error)}", "Give a model.") from error
+        raise ConfigurationError(
+            f"input_schema has no JSON Schema: {_first_line(error)}", "Give a model."
+        ) from error
     if schema.get("type") != "object":
-        raise ConfigurationError("input_schema is not an object.", "Give a model, a TypedDict or a dataclass.")
+        raise ConfigurationError(
+            "input_schema is not an object.", "Give a model, a TypedDict or a dataclass."
+        )
     names = tuple(schema.get("properties", {}))
     validator = SchemaValidator(tighten(adapter.core_schema), _use_prebuilt=False)
     spread = _spreads(own, names)
@@ -202,7 +218,9 @@ def _from_type(declared: Any, own: list[inspect.Parameter], injected: dict[str, 
 
 def _spreads(own: list[inspect.Parameter], names: tuple[str, ...]) -> bool:
     """Whether the function takes the fields one by one; a single parameter of another name takes the whole object."""
-    return not (len(own) == 1 and own[0].name not in names and own[0].kind is not inspect.Parameter.VAR_KEYWORD)
+    return not (
+        len(own) == 1 and own[0].name not in names and own[0].kind is not inspect.Parameter.VAR_KEYWORD
+    )
 
 
 def _members(value: Any) -> dict[str, Any]:
@@ -217,11 +235,15 @@ def _from_json_schema(
     from jsonschema.exceptions import SchemaError
 
     if schema.get("type", "object") != "object":
-        raise ConfigurationError("input_schema is not an object schema.", 'Write {"type": "object", "properties": ...}.')
+        raise ConfigurationError(
+            "input_schema is not an object schema.", 'Write {"type": "object", "properties": ...}.'
+        )
     try:
         validator = JSONSchemaValidator(schema)
     except SchemaError as error:
-        raise ConfigurationError(f"input_schema is not a JSON Schema: {error.message}", "Mend the schema.") from error
+        raise ConfigurationError(
+            f"input_schema is not a JSON Schema: {error.message}", "Mend the schema."
+        ) from error
     properties = schema.get("properties")
     names = tuple(properties) if isinstance(properties, Mapping) else ()
     takes_rest = any(item.kind is item.VAR_KEYWORD for item in own)

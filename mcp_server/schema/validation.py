@@ -8,7 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 _SCALARS = frozenset({"int", "float", "bool"})
-_NOT_SCHEMAS = frozenset({"metadata", "config", "default", "serialization", "expected", "members", "cls", "ref"})
+_NOT_SCHEMAS = frozenset(
+    {"metadata", "config", "default", "serialization", "expected", "members", "cls", "ref"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,9 @@ class JSONSchemaValidator:
         """Return what is wrong with the value, first by place."""
         from jsonschema.exceptions import best_match
 
-        errors = sorted(self._validator.iter_errors(value), key=lambda error: [str(part) for part in error.absolute_path])
+        errors = sorted(
+            self._validator.iter_errors(value), key=lambda error: [str(part) for part in error.absolute_path]
+        )
         # The deepest cause of an `anyOf` says more than "is not valid under any of the given schemas".
         causes = [best_match([error]) or error for error in errors]
         return [Problem(_path(tuple(cause.absolute_path)), _shorten(cause.message)) for cause in causes[:20]]

@@ -1,0 +1,174 @@
+"""From a request to a principal: tokens, sessions, and classes of the project's own (contract G05, G06, G09, G10).
+
+An authentication class has `authenticate(request)` or `aauthenticate(request)`. It returns None when the request does
+not carry its kind of credential, a user, or a `Credential`; it raises `InvalidCredential` when what it carries is wrong.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.core.signals import setting_changed
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from mcp_server.access.origins import is_same_origin
+from mcp_server.access.principal import Principal, bind
+from mcp_server.access.refusal import Refusal
+from mcp_server.conf import SETTING, options
+from mcp_server.definitions.endpoint import EndpointDefinition
+from mcp_server.exceptions import Guidance
+
+LAST_USED_EVERY = timedelta(minutes=1)
+RunSync = Callable[..., Awaitable[Any]]
+
+
+class InvalidCredential(Exception):  # noqa: N818 - the field's own term
+    """A credential was shown and is wrong, ended or revoked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """What an authentication class found.
+
+    Args:
+        user: a Django user.
+        name: names the credential within logs and sessions, such as `token:12`.
+        scopes: what it is limited to, None for all that the user may do.
+        still_valid: looks it up again, for runs that take long.
+    """
+
+    user: Any
+    name: str
+    scopes: frozenset[str] | None = None
+    still_valid: Callable[[], bool] | None = None
+
+
+class Authentication(Protocol):
+    """What `AUTHENTICATION` names."""
+
+    def authenticate(self, request: HttpRequest) -> Any:
+        """Return None, a user, or a `Credential`."""
+
+
+class TokenAuthentication:
+    """`Authorization: Bearer <token>` with a token from the admin or `manage.py mcp_token create`."""
+
+    def authenticate(self, request: HttpRequest) -> Credential | None:
+        """Return the token's user and scopes.
+
+        Raises:
+            InvalidCredential: when no usable token has this text.
+        """
+        from mcp_server.models import Token
+
+        scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        found = Token.objects.select_related("user").filter(digest=Token.digest_of(text.strip())).first()
+        now = timezone.now()
+        if found is None or not found.is_usable(now) or not found.user.is_active:
+            raise InvalidCredential
+        if found.last_used is None or now - found.last_used > LAST_USED_EVERY:
+            Token.objects.filter(pk=found.pk).update(last_used=now)
+        scopes = frozenset(found.scopes) if found.scopes else None
+
+        def still_valid() -> bool:
+            token = Token.objects.filter(pk=found.pk).first()
+            return token is not None and token.is_usable(timezone.now())
+
+        return Credential(user=found.user, name=f"token:{found.pk}", scopes=scopes, still_valid=still_valid)
+
+
+class SessionAuthentication:
+    """The user who is signed in to this site, for pages of the very same origin."""
+
+    def authenticate(self, request: HttpRequest) -> Credential | None:
+        """Return the session's user; a page of another origin gets none, whatever cookies its browser sends."""
+        user = getattr(request, "user", None)
+        if user is None or not user.is_authenticated or not user.is_active:
+            return None
+        if not (is_same_origin(request) or request.headers.get("Origin") in options().allowed_origins):
+            return None
+        return Credential(user=user, name="session")
+
+
+@cache
+def _load(paths: tuple[Any, ...]) -> tuple[Any, ...]:
+    found = [import_string(item) if isinstance(item, str) else item for item in paths]
+    return tuple(item() if isinstance(item, type) else item for item in found)
+
+
+def _forget(*, setting: str, **kwargs: Any) -> None:
+    if setting == SETTING:
+        _load.cache_clear()
+
+
+setting_changed.connect(_forget, dispatch_uid="mcp_server.access.authentication")
+
+
+async def authenticate(request: HttpRequest, endpoint: EndpointDefinition, run_sync: RunSync) -> Principal | Refusal:
+    """Return who calls, or why nobody is let in.
+
+    Args:
+        request: its `user` is set to the principal's.
+        endpoint: may name its own classes, or let anybody in.
+        run_sync: runs a plain function on the thread that may touch the database.
+    """
+    classes = _load(endpoint.authentication if endpoint.authentication is not None else options().authentication)
+    try:
+        credential = await _first(classes, request, run_sync)
+    except InvalidCredential:
+        return Refusal(401, "The credential is not valid. Ask for a new token.", _challenge('error="invalid_token"'))
+    except Guidance as guidance:
+        return Refusal(401, guidance.text, _challenge())
+    if credential is None and endpoint.login_required:
+        return Refusal(401, "Sign in: send a token as `Authorization: Bearer <token>`.", _challenge())
+    if credential is None:
+        bind(request, AnonymousUser(), frozenset())
+        return Principal(request=request, scopes=frozenset())
+    bind(request, credential.user, credential.scopes)
+    return Principal(
+        request=request, credential=credential.name, scopes=credential.scopes, still_valid=credential.still_valid
+    )
+
+
+def _challenge(detail: str = "") -> dict[str, str]:
+    return {"WWW-Authenticate": f'Bearer realm="mcp"{", " if detail else ""}{detail}'}
+
+
+async def _first(classes: tuple[Any, ...], request: HttpRequest, run_sync: RunSync) -> Credential | None:
+    """Return the first credential that a class finds; neighbouring sync classes share one hop to their thread."""
+    waiting: list[Any] = []
+    for item in classes:
+        if not hasattr(item, "aauthenticate"):
+            waiting.append(item)
+            continue
+        found = await run_sync(_first_sync, waiting, request) if waiting else None
+        waiting = []
+        found = found or _as_credential(await item.aauthenticate(request), item)
+        if found is not None:
+            return found
+    return await run_sync(_first_sync, waiting, request) if waiting else None
+
+
+def _first_sync(classes: list[Any], request: HttpRequest) -> Credential | None:
+    return next((found for item in classes if (found := _as_credential(item.authenticate(request), item))), None)
+
+
+def _as_credential(found: Any, source: Any) -> Credential | None:
+    if found is None or isinstance(found, Credential):
+        return found
+    if not found.is_active:
+        raise InvalidCredential
+    return Credential(user=found, name=f"{type(source).__name__}:{found.pk}")
+
+
+def is_open_by_wildcard() -> bool:
+    """Return whether ALLOWED_HOSTS lets every name in, which voids the protection against DNS rebinding."""
+    return "*" in settings.ALLOWED_HOSTS

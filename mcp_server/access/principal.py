@@ -1,0 +1,67 @@
+"""Who calls, and how fresh that knowledge is (contract G03)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+
+LONGEST_AGE_SECONDS = 1.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Principal:
+    """A user, seen through the request and the credential that named them.
+
+    Args:
+        request: always an `HttpRequest`, whose `user` is set; guards and handlers read it.
+        credential: what was shown, `session`, `token:12`, `anonymous`, `command`; sessions and states are bound to it.
+        scopes: what the credential is limited to; None is everything that the user may do.
+        still_valid: looks the credential up again; None where it cannot end before the user does.
+    """
+
+    request: HttpRequest
+    credential: str = "anonymous"
+    scopes: frozenset[str] | None = None
+    still_valid: Callable[[], bool] | None = None
+    read_at: float = field(default_factory=monotonic)
+    failed_guards: set[str] = field(default_factory=set)
+
+    @property
+    def user(self) -> Any:
+        """Return the user, never None."""
+        return self.request.user
+
+    @property
+    def user_id(self) -> Any:
+        """Return the user's primary key, or None for an anonymous one."""
+        return self.user.pk
+
+    @property
+    def username(self) -> str:
+        """Return the user's name for logs, empty for an anonymous one."""
+        return str(self.user.get_username()) if self.user.is_authenticated else ""
+
+    def refresh(self) -> None:
+        """Read user and credential again when they are older than a second; for calls from a run, which may be long.
+
+        A user who was deactivated, or whose credential ended, is anonymous from then on.
+        """
+        if monotonic() - self.read_at < LONGEST_AGE_SECONDS or not self.user.is_authenticated:
+            return
+        self.read_at = monotonic()
+        # A new object: the old one keeps the permissions that it has loaded.
+        user = get_user_model()._default_manager.filter(pk=self.user.pk).first()  # noqa: SLF001 - Django's documented way
+        if user is None or not user.is_active or not (self.still_valid is None or self.still_valid()):
+            user = AnonymousUser()
+        self.request.user = user
+
+
+def bind(request: HttpRequest, user: Any, scopes: frozenset[str] | None) -> None:
+    """Put user and scopes on the request, where guards look for them."""
+    request.user = user
+    # Guards get the request alone; `has_scope` finds the credential's scopes here.
+    request.mcp_scopes = scopes  # type: ignore[attr-defined]
