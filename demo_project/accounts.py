@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.contrib.auth.models import Group, User
-from django.utils import timezone
 
 from mcp_server.models import Token
 
@@ -29,7 +28,7 @@ def prepare_accounts() -> Iterator[tuple[Account, str]]:
     """Make the demo's users where they are missing; yield each with a new token, which replaces its old ones."""
     for account in (STAFF, PLAIN):
         user = User.objects.filter(username=account.username).first() or _create(account)
-        Token.objects.filter(user=user, name=TOKEN_NAME, revoked=None).update(revoked=timezone.now())
+        Token.objects.filter(user=user, name=TOKEN_NAME).revoke()
         _, text = Token.objects.issue(user, TOKEN_NAME)
         yield account, text
 

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 ERAS = {"2025": "legacy", "2026": "auto"}
 END_OF_INTRODUCTION = "Ctrl-C ends the demo."
 Write = Callable[[str], object]
+Servers = dict[str, dict[str, Any]]
 
 
 def check_demo(write: Write) -> None:
@@ -32,6 +34,20 @@ def check_demo(write: Write) -> None:
     Raises:
         CommandError: what did not hold.
     """
+    with running_demo() as servers:
+        write(f"started     {servers['demo']['url']}")
+        asyncio.run(check_endpoints(servers, write))
+        check_admin(servers["demo"]["url"].removesuffix("/mcp"), write)
+    write("stopped     Ctrl-C, exit code 0")
+
+
+@contextmanager
+def running_demo() -> Iterator[Servers]:
+    """Give the staff user's client configuration of a demo that runs within the block, on a free port.
+
+    Raises:
+        CommandError: when it does not start, or does not end cleanly.
+    """
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo", "--port", "0"]
         environment = {**os.environ, "DEMO_DATABASE": str(Path(folder) / "demo.sqlite3")}
@@ -39,19 +55,15 @@ def check_demo(write: Write) -> None:
             command, env=environment, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL
         )
         try:
-            servers = _read_introduction(process)
-            write(f"started     {servers['demo']['url']}")
-            asyncio.run(_check_endpoints(servers, write))
-            _check_admin(servers["demo"]["url"].removesuffix("/mcp"), write)
+            yield _read_introduction(process)
             process.send_signal(signal.SIGINT)
-            _require(process.wait(timeout=30) == 0, f"the demo ended with exit code {process.returncode}")
-            write("stopped     Ctrl-C, exit code 0")
+            _require(process.wait(timeout=30) == 0, f"it ended with exit code {process.returncode}")
         finally:
             process.kill()
             process.communicate()
 
 
-def _read_introduction(process: "subprocess.Popen[str]") -> dict[str, Any]:
+def _read_introduction(process: "subprocess.Popen[str]") -> Servers:
     """Return the first client configuration that the demo prints."""
     lines = []
     for line in process.stdout or ():
@@ -61,11 +73,16 @@ def _read_introduction(process: "subprocess.Popen[str]") -> dict[str, Any]:
     else:
         raise CommandError(f"The demo did not start: exit code {process.wait()}\n{''.join(lines)}")
     text = "".join(lines)
-    servers: dict[str, Any] = json.JSONDecoder().raw_decode(text, text.index("{"))[0]["mcpServers"]
+    servers: Servers = json.JSONDecoder().raw_decode(text, text.index("{"))[0]["mcpServers"]
     return servers
 
 
-async def _check_endpoints(servers: dict[str, Any], write: Write) -> None:
+async def check_endpoints(servers: Servers, write: Write) -> None:
+    """List, call and run code in both protocol eras.
+
+    Raises:
+        CommandError: what did not hold.
+    """
     # The SDK takes long to import; only this check needs it.
     import httpx2
     from mcp.client import Client
@@ -98,7 +115,12 @@ async def _check_code(client: Any, era: str, write: Write) -> None:
     write(f"code run    {json.dumps(result.structured_content)} {era}")
 
 
-def _check_admin(address: str, write: Write) -> None:
+def check_admin(address: str, write: Write) -> None:
+    """Sign in as staff, and look at the style sheet and the runs.
+
+    Raises:
+        CommandError: what did not hold.
+    """
     opener = build_opener(HTTPCookieProcessor(CookieJar()))
     form = _get(opener, f"{address}/admin/login/?next=/admin/")
     token = _find(r'name="csrfmiddlewaretoken" value="(\w+)"', form)
