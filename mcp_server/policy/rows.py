@@ -1,0 +1,42 @@
+"""The admin's row of an endpoint: read afresh for a run, at most a second old for what is asked at every call."""
+
+import time
+
+from django.db import connections, router
+from django.db.models.signals import post_delete, post_save
+
+from mcp_server.models import Limits as Row
+
+RECENT_SECONDS = 1.0
+
+_recent: dict[str, tuple[float, Row | None]] = {}
+
+
+def row(endpoint_name: str) -> Row | None:
+    """Return what staff set for an endpoint, from the database."""
+    return Row.objects.filter(endpoint=endpoint_name).first()
+
+
+def recent_row(endpoint_name: str) -> Row | None:
+    """Return the row as it was at most a second ago.
+
+    Inside a transaction it is read afresh: what a test or an admin action changed and took back must not linger.
+    """
+    if connections[router.db_for_read(Row)].in_atomic_block:
+        return row(endpoint_name)
+    now = time.monotonic()
+    known = _recent.get(endpoint_name)
+    if known is not None and now - known[0] < RECENT_SECONDS:
+        return known[1]
+    found = row(endpoint_name)
+    _recent[endpoint_name] = (now, found)
+    return found
+
+
+def _forget(**kwargs: object) -> None:
+    _recent.clear()
+
+
+# This process need not wait for the second to pass.
+post_save.connect(_forget, sender=Row, dispatch_uid="mcp_server.policy.rows")
+post_delete.connect(_forget, sender=Row, dispatch_uid="mcp_server.policy.rows")
