@@ -13,7 +13,7 @@ UNSAFE = frozenset(
     then constructor prototype __proto__ hasOwnProperty isPrototypeOf propertyIsEnumerable
     toString toLocaleString valueOf toJSON
     __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__
-    """.split()
+    """.split()  # noqa: SIM905 - words are read, not punctuation
 )
 """Properties that the language itself reads from objects: a tool of that name would be called by accident."""
 
@@ -22,7 +22,7 @@ RESERVED = frozenset(
     arguments await break case catch class const continue debugger default delete do else enum eval export extends
     false finally for function if implements import in instanceof interface let new null package private protected
     public return static super switch this throw true try typeof undefined var void while with yield
-    """.split()
+    """.split()  # noqa: SIM905 - words are read, not punctuation
 )
 """Words that JavaScript keeps for itself in strict code."""
 
