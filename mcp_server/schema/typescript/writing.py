@@ -174,7 +174,7 @@ class Writer:
         lines = [self._member(member, indent + 1) for member in shape.members]
         if shape.others is not None:
             lines.append((f"[key: string]: {self._others(shape, shape.others, indent + 1)}", ""))
-        if not any(note for _, note in lines):
+        if not any(note or "\n" in line for line, note in lines):
             written = "; ".join(line for line, _ in lines)
             return f"{{ {written} }}"
         margin = "\n" + " " * (indent + 1)
