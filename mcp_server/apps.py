@@ -1,4 +1,4 @@
-"""The Django app."""
+"""The Django app: discovery, checks and signals."""
 
 from django.apps import AppConfig
 
@@ -10,3 +10,11 @@ class MCPServerConfig(AppConfig):
     label = "mcp_toolkit"
     verbose_name = "MCP"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Import every app's `mcp_tools` and register the checks."""
+        from mcp_server import checks
+        from mcp_server.definitions.discovery import discover
+
+        checks.register()
+        discover()

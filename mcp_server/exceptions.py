@@ -22,7 +22,7 @@ class ToolError(Exception):
         self.data = data
 
 
-class Guidance(Exception):  # noqa: N818 - it is advice, not an error of the program
+class Guidance(Exception):
     """Plain text that the model should follow: sign in, ask for a scope, wait for a release (contract R07)."""
 
     def __init__(self, text: str) -> None:
@@ -46,7 +46,7 @@ class ConfigurationError(Exception):
         self.where = where
 
 
-class UnknownTool(LookupError):  # noqa: N818 - the protocol's own term
+class UnknownTool(LookupError):
     """No tool of that name for this user; a hidden tool and a missing one are the same (contract G02)."""
 
     def __init__(self, name: str) -> None:

@@ -6,7 +6,6 @@ not carry its kind of credential, a user, or a `Credential`; it raises `InvalidC
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cache
 from typing import Any, Protocol
 
@@ -24,11 +23,10 @@ from mcp_server.conf import SETTING, options
 from mcp_server.definitions.endpoint import EndpointDefinition
 from mcp_server.exceptions import Guidance
 
-LAST_USED_EVERY = timedelta(minutes=1)
 RunSync = Callable[..., Awaitable[Any]]
 
 
-class InvalidCredential(Exception):  # noqa: N818 - the field's own term
+class InvalidCredential(Exception):
     """A credential was shown and is wrong, ended or revoked."""
 
 
@@ -70,12 +68,10 @@ class TokenAuthentication:
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        found = Token.objects.select_related("user").filter(digest=Token.digest_of(text.strip())).first()
-        now = timezone.now()
-        if found is None or not found.is_usable(now) or not found.user.is_active:
+        found = Token.objects.find(text.strip())
+        if found is None or not found.is_usable(timezone.now()) or not found.user.is_active:
             raise InvalidCredential
-        if found.last_used is None or now - found.last_used > LAST_USED_EVERY:
-            Token.objects.filter(pk=found.pk).update(last_used=now)
+        found.touch()
         scopes = frozenset(found.scopes) if found.scopes else None
 
         def still_valid() -> bool:
@@ -112,7 +108,9 @@ def _forget(*, setting: str, **kwargs: Any) -> None:
 setting_changed.connect(_forget, dispatch_uid="mcp_server.access.authentication")
 
 
-async def authenticate(request: HttpRequest, endpoint: EndpointDefinition, run_sync: RunSync) -> Principal | Refusal:
+async def authenticate(
+    request: HttpRequest, endpoint: EndpointDefinition, run_sync: RunSync
+) -> Principal | Refusal:
     """Return who calls, or why nobody is let in.
 
     Args:
@@ -120,11 +118,15 @@ async def authenticate(request: HttpRequest, endpoint: EndpointDefinition, run_s
         endpoint: may name its own classes, or let anybody in.
         run_sync: runs a plain function on the thread that may touch the database.
     """
-    classes = _load(endpoint.authentication if endpoint.authentication is not None else options().authentication)
+    classes = _load(
+        endpoint.authentication if endpoint.authentication is not None else options().authentication
+    )
     try:
         credential = await _first(classes, request, run_sync)
     except InvalidCredential:
-        return Refusal(401, "The credential is not valid. Ask for a new token.", _challenge('error="invalid_token"'))
+        return Refusal(
+            401, "The credential is not valid. Ask for a new token.", _challenge('error="invalid_token"')
+        )
     except Guidance as guidance:
         return Refusal(401, guidance.text, _challenge())
     if credential is None and endpoint.login_required:
@@ -134,7 +136,10 @@ async def authenticate(request: HttpRequest, endpoint: EndpointDefinition, run_s
         return Principal(request=request, scopes=frozenset())
     bind(request, credential.user, credential.scopes)
     return Principal(
-        request=request, credential=credential.name, scopes=credential.scopes, still_valid=credential.still_valid
+        request=request,
+        credential=credential.name,
+        scopes=credential.scopes,
+        still_valid=credential.still_valid,
     )
 
 
@@ -158,7 +163,9 @@ async def _first(classes: tuple[Any, ...], request: HttpRequest, run_sync: RunSy
 
 
 def _first_sync(classes: list[Any], request: HttpRequest) -> Credential | None:
-    return next((found for item in classes if (found := _as_credential(item.authenticate(request), item))), None)
+    return next(
+        (found for item in classes if (found := _as_credential(item.authenticate(request), item))), None
+    )
 
 
 def _as_credential(found: Any, source: Any) -> Credential | None:

@@ -18,7 +18,9 @@ def check_origin(request: HttpRequest) -> Refusal | None:
     try:
         request.get_host()
     except DisallowedHost:
-        return Refusal(403, "This host name is not served here. Its administrator can add it to ALLOWED_HOSTS.")
+        return Refusal(
+            403, "This host name is not served here. Its administrator can add it to ALLOWED_HOSTS."
+        )
     origin = request.headers.get("Origin")
     if origin is None or is_same_origin(request) or origin in options().allowed_origins:
         return None
@@ -28,7 +30,9 @@ def check_origin(request: HttpRequest) -> Refusal | None:
     named = [item for item in allowed if item != "*"]
     if host and validate_host(f"[{host}]" if ":" in host else host, named):
         return None
-    return Refusal(403, "Requests from this Origin are not accepted. Its administrator can add it to ALLOWED_ORIGINS.")
+    return Refusal(
+        403, "Requests from this Origin are not accepted. Its administrator can add it to ALLOWED_ORIGINS."
+    )
 
 
 def is_same_origin(request: HttpRequest) -> bool:

@@ -62,7 +62,9 @@ async def choose_permitted(
     return [item for item in definitions if answers[id(item)]]
 
 
-def _ask_all(definitions: Sequence[Any], endpoint: EndpointDefinition, principal: Principal) -> dict[int, bool]:
+def _ask_all(
+    definitions: Sequence[Any], endpoint: EndpointDefinition, principal: Principal
+) -> dict[int, bool]:
     principal.refresh()
     return {id(item): permits(item, endpoint, principal) for item in definitions}
 
@@ -70,21 +72,20 @@ def _ask_all(definitions: Sequence[Any], endpoint: EndpointDefinition, principal
 def _ask(guard: Guard, name: str, principal: Principal) -> bool:
     try:
         return guard.check(principal.request)
-    except Exception:
-        _report(name, principal)
-        return False
+    except Exception as error:  # noqa: BLE001 - a guard is the author's code; whatever it raises hides the tool
+        return _hide(name, principal, error)
 
 
 async def _aask(guard: Guard, name: str, principal: Principal, run_sync: RunSync) -> bool:
     try:
         return await guard.acheck(principal.request, run_sync)
-    except Exception:
-        _report(name, principal)
-        return False
+    except Exception as error:  # noqa: BLE001 - as above
+        return _hide(name, principal, error)
 
 
-def _report(name: str, principal: Principal) -> None:
-    """Log a guard that raised, once a request: what it guards is hidden (contract G04)."""
+def _hide(name: str, principal: Principal, error: Exception) -> bool:
+    """Return the answer of a guard that raised: no. It is logged once a request (contract G04)."""
     if name not in principal.failed_guards:
         principal.failed_guards.add(name)
-        logger.exception("The guard of %s raised; it is hidden from this request", name)
+        logger.error("The guard of %s raised; it is hidden from this request", name, exc_info=error)
+    return False

@@ -1,0 +1,1 @@
+"""One call from start to end: find, permitted, validate, run, shape, record."""

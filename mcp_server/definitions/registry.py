@@ -22,7 +22,7 @@ Kind = Literal["tool", "resource", "prompt", "endpoint"]
 Builder = Callable[[str], Any]
 
 
-class UnknownEndpoint(LookupError):  # noqa: N818 - answered with 404, not a failure
+class UnknownEndpoint(LookupError):
     """No endpoint of that name."""
 
 

@@ -49,6 +49,7 @@ class ToolDefinition:
     override: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
     icons: tuple[Any, ...] = ()
+    recorded: bool = True
 
     @functools.cached_property
     def is_async(self) -> bool:

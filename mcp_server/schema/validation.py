@@ -21,7 +21,7 @@ class Problem:
     message: str
 
 
-class InvalidArguments(ValueError):  # noqa: N818 - named for what the model sent
+class InvalidArguments(ValueError):
     """Arguments that do not fit the schema.
 
     Args:

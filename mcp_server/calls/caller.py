@@ -1,0 +1,121 @@
+"""Who calls, where, and how code runs for them: all that a call needs beyond a name and arguments."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.http import HttpRequest
+
+from mcp_server.access.authentication import authenticate
+from mcp_server.access.narrowing import EVERYTHING, Narrowing, read_narrowing
+from mcp_server.access.origins import check_origin
+from mcp_server.access.principal import Principal
+from mcp_server.access.refusal import Refusal
+from mcp_server.calls.running import PooledThreads, Runner, in_transaction
+from mcp_server.definitions.context import Answer, Channel, ClientInfo, LogLevel
+from mcp_server.definitions.endpoint import Endpoint
+from mcp_server.exceptions import ToolError
+
+
+class SilentChannel:
+    """The way back to a client that listens to nothing."""
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """Drop it: nobody asked."""
+
+    async def log(self, level: LogLevel, data: Any, logger: str | None) -> None:
+        """Drop it: nobody listens."""
+
+    async def elicit(self, message: str, schema: Mapping[str, Any]) -> Answer:
+        """Refuse.
+
+        Raises:
+            ToolError: always.
+        """
+        raise ToolError(
+            "This client cannot ask its user a question. Ask the user in the conversation instead.", 400
+        )
+
+
+@dataclass(slots=True)
+class RunSpan:
+    """The run of code that calls are made from: its id, and how many calls it has made."""
+
+    id: str
+    calls: int = 0
+
+    def count(self) -> int:
+        """Return the number of the next call, from 1."""
+        self.calls += 1
+        return self.calls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """A principal at an endpoint.
+
+    Args:
+        loop: where the channel and async handlers live.
+        in_transaction: whether the entering thread is in a transaction: then no work of the call may leave it.
+        run: the run that the call is made from; tools kept out of code are not there for it.
+        session: id of the client's session, where it has one.
+    """
+
+    principal: Principal
+    endpoint: Endpoint
+    runner: Runner
+    loop: asyncio.AbstractEventLoop
+    in_transaction: bool = False
+    channel: Channel = field(default_factory=SilentChannel)
+    client: ClientInfo = field(default_factory=ClientInfo)
+    narrowing: Narrowing = EVERYTHING
+    session: str | None = None
+    run: RunSpan | None = None
+
+    def within(self, run: RunSpan) -> "Caller":
+        """Return the same caller, whose calls are made by a run of code.
+
+        They overlap on threads of our own, unless the entering thread is in a transaction: a test case or an admin
+        action holds rows that no other connection sees, and locks that would keep another out.
+        """
+        runner = self.runner if self.in_transaction else PooledThreads(self.principal.request)
+        return replace(self, run=run, runner=runner)
+
+    def using(self, runner: Runner) -> "Caller":
+        """Return the same caller, whose code runs elsewhere."""
+        return replace(self, runner=runner)
+
+
+async def enter(request: HttpRequest, endpoint: Endpoint, runner: Runner) -> Caller | Refusal:
+    """Return the caller behind a request, or why nobody is let in.
+
+    Args:
+        request: its `user` is set from the credential that it shows.
+        endpoint: what it asks for.
+        runner: runs sync code for the request.
+    """
+    inside: list[bool] = []
+
+    def note(function: Callable[..., Any], *args: Any) -> Any:
+        # The look-up of the credential is on the entering thread anyway: the question costs no hop of its own.
+        inside.append(in_transaction())
+        return function(*args)
+
+    async def run_sync(function: Callable[..., Any], *args: Any) -> Any:
+        return await runner.sync(note, function, *args)
+
+    refusal = check_origin(request)
+    if refusal is not None:
+        return refusal
+    principal = await authenticate(request, endpoint.definition, run_sync)
+    if isinstance(principal, Refusal):
+        return principal
+    return Caller(
+        principal=principal,
+        endpoint=endpoint,
+        runner=runner,
+        loop=asyncio.get_running_loop(),
+        in_transaction=any(inside) if inside else await runner.sync(in_transaction),
+        narrowing=read_narrowing(request),
+    )

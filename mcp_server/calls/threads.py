@@ -1,0 +1,128 @@
+"""Bounded threads for the sync code of calls that have no thread of their own: calls from code, and the ASGI door.
+
+One queue, and answers brought home to their event loop in batches: one wake-up serves many calls (design 5.9).
+"""
+
+import asyncio
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import Context, copy_context
+from queue import SimpleQueue
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from django.core.cache import caches
+from django.db import close_old_connections
+
+from mcp_server.conf import options
+
+
+class _Home:
+    """Where the answers of one event loop land."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
+        self._woken = False
+        self._lock = threading.Lock()
+
+    def put(self, future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+        with self._lock:
+            self._done.append((future, value, error))
+            wake, self._woken = not self._woken, True
+        if wake and not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(self._deliver)
+
+    def _deliver(self) -> None:
+        with self._lock:
+            self._woken = False
+            done, self._done = self._done, deque()
+        for future, value, error in done:
+            if future.done():  # its caller left: the answer is dropped
+                continue
+            if error is None:
+                future.set_result(value)
+            else:
+                future.set_exception(error)
+
+
+_Work = tuple[_Home, asyncio.Future[Any], Context, Callable[[], Any]]
+
+
+class ThreadPool:
+    """Daemon threads that start with the first call, and again in a forked child."""
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[_Work] = SimpleQueue()
+        self._homes: WeakKeyDictionary[asyncio.AbstractEventLoop, _Home] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+        self._process: int | None = None
+
+    def submit(self, function: Callable[[], Any]) -> asyncio.Future[Any]:
+        """Return a future of the running loop for what `function` gives on one of the threads.
+
+        The context variables of the caller reach the function; its database connections are kept in order around it.
+        """
+        loop = asyncio.get_running_loop()
+        self._start()
+        with self._lock:
+            home = self._homes.setdefault(loop, _Home(loop))
+        future: asyncio.Future[Any] = loop.create_future()
+        self._queue.put((home, future, copy_context(), function))
+        return future
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._process == os.getpid():
+                return
+            self._process = os.getpid()
+            self._queue, self._homes = SimpleQueue(), WeakKeyDictionary()
+            for number in range(options().threads):
+                name = f"mcp-tool-{number}"
+                threading.Thread(target=self._work, args=(self._queue,), name=name, daemon=True).start()
+
+    @staticmethod
+    def _work(queue: "SimpleQueue[_Work]") -> None:
+        own: dict[str, Any] = {}
+        while True:
+            home, future, context, function = queue.get()
+            if not future.cancelled():
+                value, error = None, None
+                try:
+                    value = context.run(_run_kept, function, own)
+                except BaseException as raised:  # noqa: BLE001 - it is raised again where the call was made
+                    error = raised
+                home.put(future, value, error)
+                del value, error
+            del home, future, context, function
+
+
+def _run_kept(function: Callable[[], Any], own: dict[str, Any]) -> Any:
+    close_old_connections()
+    try:
+        with _own_caches(own):
+            return function()
+    finally:
+        close_old_connections()
+
+
+@contextmanager
+def _own_caches(own: dict[str, Any]) -> Iterator[None]:
+    """Give the thread the cache objects that it had in earlier calls.
+
+    Django keeps them in the context, and each call runs in a fresh copy of its caller's: without this, every call
+    would open caches, and their connections, anew.
+    """
+    storage = caches._connections  # type: ignore[attr-defined]  # Django has no public way to set one
+    for alias, cache in own.items():
+        setattr(storage, alias, cache)
+    try:
+        yield
+    finally:
+        own.update({alias: getattr(storage, alias) for alias in caches if hasattr(storage, alias)})
+
+
+pool = ThreadPool()

@@ -1,0 +1,31 @@
+"""A sync handler's transactions (contract T18)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
+
+
+def atomic_aliases(atomic: bool | None) -> tuple[str, ...]:
+    """Return the databases on which a handler runs in a transaction: None follows each one's ATOMIC_REQUESTS."""
+    if atomic is False:
+        return ()
+    following = [alias for alias in connections if connections.settings[alias]["ATOMIC_REQUESTS"]]
+    return tuple(dict.fromkeys([*([DEFAULT_DB_ALIAS] if atomic else []), *following]))
+
+
+@contextmanager
+def atomic_on(aliases: tuple[str, ...]) -> Iterator[Callable[[], None]]:
+    """Run the block in a transaction on each database, and give it a function that undoes them all at its end.
+
+    An exception undoes them too.
+    """
+
+    def roll_back() -> None:
+        for alias in aliases:
+            transaction.set_rollback(True, using=alias)
+
+    with ExitStack() as stack:
+        for alias in aliases:
+            stack.enter_context(transaction.atomic(using=alias))
+        yield roll_back
