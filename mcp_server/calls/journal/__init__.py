@@ -5,7 +5,6 @@ import json
 import logging
 import os
 from collections.abc import Collection
-from functools import partial
 
 from django.db import DatabaseError, connections, router
 

@@ -85,20 +85,26 @@ class Writer:
     def _run(self) -> None:
         while True:
             batch = self._next_batch()
-            for record in batch:
-                announce(record)
             if batch:
-                self._write(batch)
-                self._settle(len(batch))
+                self._handle(batch)
             else:
                 # Quiet for a while: an idle process holds no connection for its log.
                 connections.close_all()
                 self._connected = False
 
-    def _settle(self, rows: int) -> None:
-        with self._changed:
-            self._settled += rows
-            self._changed.notify_all()
+    def _handle(self, batch: Sequence[Record]) -> None:
+        try:
+            for record in batch:
+                announce(record)
+            self._write(batch)
+        except Exception:
+            # The thread must outlive whatever a router or a database backend raises: it is the only one.
+            logger.exception("The MCP log could not write %d rows", len(batch))
+            self.lose(len(batch), "an error that the log above shows")
+        finally:
+            with self._changed:
+                self._settled += len(batch)
+                self._changed.notify_all()
 
     def _next_batch(self) -> list[Record]:
         """Wait for records and return some, or none when it stays quiet; a backlog is not waited for."""
