@@ -1,6 +1,7 @@
 """The thread that writes the log: one per process, made when first needed, in batches, never in a call's way."""
 
 import logging
+import random
 import threading
 import time
 from collections import deque
@@ -11,7 +12,9 @@ from django.db import Error, InterfaceError, OperationalError, connections, rout
 
 from mcp_server.calls.journal.records import CallRecord, Record
 from mcp_server.calls.journal.writing import announce, write_batch
+from mcp_server.conf import options
 from mcp_server.models import ToolCall
+from mcp_server.policy.retention import Pruned, Pruning, Retention
 
 logger = logging.getLogger("mcp_server.journal")
 
@@ -22,6 +25,11 @@ LINGER_SECONDS = 0.05
 IDLE_SECONDS = 10.0
 RETRY_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 SAY_AGAIN_SECONDS = 10.0
+PRUNE_FIRST_SECONDS = 60.0
+PRUNE_EVERY_SECONDS = 3600.0
+PRUNE_AGAIN_SECONDS = 1.0
+PRUNE_BATCH = 500
+PRUNE_BATCHES = 20
 
 
 class Writer:
@@ -41,6 +49,8 @@ class Writer:
         self._asleep = False
         self._connected = False
         self._said = -SAY_AGAIN_SECONDS
+        # Processes that start together need not prune together.
+        self._prune_at = time.monotonic() + PRUNE_FIRST_SECONDS * (1 + random.random())  # noqa: S311 - no secret
         self._thread: threading.Thread | None = None
 
     @property
@@ -97,6 +107,7 @@ class Writer:
             for record in batch:
                 announce(record)
             self._write(batch)
+            self._prune_now_and_then()
         except Exception:
             # The thread must outlive whatever a router or a database backend raises: it is the only one.
             logger.exception("The MCP log could not write %d rows", len(batch))
@@ -118,6 +129,20 @@ class Writer:
             batch = [self._queue.popleft() for _ in range(min(BATCH_ROWS, len(self._queue)))]
             self._bytes -= sum(map(_size, batch))
             return batch
+
+    def _prune_now_and_then(self) -> None:
+        if not options().log.auto_prune or time.monotonic() < self._prune_at:
+            return
+        try:
+            pruned = Pruning(
+                retention=Retention.from_settings(), batch=PRUNE_BATCH, max_batches=PRUNE_BATCHES
+            ).run()
+        except Error as error:
+            logger.warning("The MCP log could not be pruned: %s", type(error).__name__)
+            self._forget_connection()
+            pruned = Pruned()
+        # What is left over is taken soon, a little at a time, so that the queue never waits for long.
+        self._prune_at = time.monotonic() + (PRUNE_EVERY_SECONDS if pruned.finished else PRUNE_AGAIN_SECONDS)
 
     def _write(self, batch: Sequence[Record]) -> None:
         """Write a batch; wait for a database that is away, and leave out only the rows that it refuses."""
