@@ -1,0 +1,129 @@
+"""Who gets in: everything that is decided about an HTTP request before its body is read as MCP.
+
+Loads nothing of the SDK, since `manage.py check` loads the views.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest
+from django.http.request import UnreadablePostError
+
+from mcp_server.access.authentication import authenticate
+from mcp_server.access.origins import check_origin
+from mcp_server.access.principal import Principal
+from mcp_server.access.refusal import Refusal
+from mcp_server.definitions.endpoint import Endpoint
+from mcp_server.definitions.registry import UnknownEndpoint, registry
+from mcp_server.protocol.replies import EVENT_STREAM, INTERNAL_ERROR, JSON, Reply, refusal
+
+logger = logging.getLogger("mcp_server")
+
+ALLOWED_METHODS = "POST"
+LARGEST_BODY = 8 * 1024 * 1024
+"""The bound in bytes where a project lifts Django's own, `DATA_UPLOAD_MAX_MEMORY_SIZE`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A request that is well-formed HTTP for an endpoint; headers are by lower-case name."""
+
+    request: HttpRequest
+    headers: Mapping[str, str]
+    body: bytes
+    endpoint: Endpoint
+
+
+def inspect(request: HttpRequest, name: str) -> Candidate | Reply:
+    """Return the request to endpoint `name` with its body, or the reply that refuses it. Touches no database."""
+    endpoint = find_endpoint(name)
+    if isinstance(endpoint, Reply):
+        return endpoint
+    headers = {key.lower(): value for key, value in request.headers.items()}
+    refused = _check_origin(request) or _check_method(request, headers) or _check_media(headers)
+    if refused is not None:
+        return refused
+    body = read_body(request)
+    if isinstance(body, Reply):
+        return body
+    return Candidate(request=request, headers=headers, body=body, endpoint=endpoint)
+
+
+async def identify(candidate: Candidate, run_sync: Callable[..., Awaitable[Any]]) -> Principal | Reply:
+    """Return who calls, or the reply where nobody is let in.
+
+    Args:
+        candidate: from `inspect`.
+        run_sync: runs a plain function on the thread that may touch the database.
+    """
+    found = await authenticate(candidate.request, candidate.endpoint.definition, run_sync)
+    return refuse(found) if isinstance(found, Refusal) else found
+
+
+def find_endpoint(name: str) -> Endpoint | Reply:
+    """Return an endpoint, or the reply where there is none, or where a module of tools is broken (contract T20)."""
+    if broken := registry.broken:
+        logger.error("MCP is not served: %s", " ".join(f"{item.message} ({item.where})" for item in broken))
+        return refusal(
+            503,
+            "This server cannot serve its tools: a module of theirs cannot be imported. Its log says which.",
+            code=INTERNAL_ERROR,
+        )
+    try:
+        return registry.endpoint(name)
+    except UnknownEndpoint:
+        return refusal(404, "There is no MCP endpoint here.")
+
+
+def refuse(found: Refusal) -> Reply:
+    """Return the reply for a refusal of the access room."""
+    return refusal(found.status, found.message, headers=found.headers)
+
+
+def read_body(request: HttpRequest) -> bytes | Reply:
+    """Return the body, or the reply where it is too large or the client stopped sending."""
+    limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or LARGEST_BODY
+    too_large = refusal(413, f"The body is larger than {limit} bytes.")
+    length = request.META.get("CONTENT_LENGTH") or ""
+    try:
+        if length.isdecimal() and int(length) > limit:
+            return too_large
+        # Without a length only a bounded read is safe; Django then refuses `request.body`, which nobody here needs.
+        body = request.body if length else request.read(limit + 1)
+    except RequestDataTooBig:
+        return too_large
+    except UnreadablePostError:
+        return refusal(400, "The body ended before it was complete.")
+    return too_large if len(body) > limit else body
+
+
+def _check_origin(request: HttpRequest) -> Reply | None:
+    found = check_origin(request)
+    return None if found is None else refuse(found)
+
+
+def _check_method(request: HttpRequest, headers: Mapping[str, str]) -> Reply | None:
+    if request.method == "POST":
+        return None
+    hint = "Send MCP messages with POST (transport: Streamable HTTP)."
+    if request.method == "GET" and EVENT_STREAM in headers.get("accept", ""):
+        hint = f"There is no stream to GET here. {hint} A client set to SSE must be set to Streamable HTTP."
+    return refusal(405, hint, headers={"Allow": ALLOWED_METHODS})
+
+
+def _check_media(headers: Mapping[str, str]) -> Reply | None:
+    sent = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if sent != JSON:
+        return refusal(415, f"The body must be sent as Content-Type: {JSON}.")
+    kinds = {item.partition(";")[0].strip().lower() for item in headers.get("accept", "*/*").split(",")}
+    if kinds & {JSON, "*/*", "application/*", ""}:
+        return None
+    return refusal(
+        406,
+        f"Send Accept: {JSON}, {EVENT_STREAM} (transport: Streamable HTTP). Answers are JSON, or a stream where a "
+        "handler reports progress.",
+    )

@@ -1,0 +1,136 @@
+"""The engine that all doors share: one request in, one reply or stream out, in both eras."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_server.access.narrowing import read_narrowing
+from mcp_server.calls.caller import Caller
+from mcp_server.definitions.context import ClientInfo
+from mcp_server.protocol.channel import ClientChannel, lowest_level
+from mcp_server.protocol.exchange import Incoming
+from mcp_server.protocol.kernel import (
+    ERROR_CODE_HTTP_STATUS,
+    Connection,
+    ServerMessageMetadata,
+    TransportContext,
+    modern_error_data,
+    progress_token_from_params,
+    serve_one,
+)
+from mcp_server.protocol.outbound import Outbound, Outbox
+from mcp_server.protocol.parameters import check_parameter_headers
+from mcp_server.protocol.replies import EVENT_STREAM, STREAM_HEADERS, Reply, encode, event
+from mcp_server.protocol.servers import Serving, server_for
+from mcp_server.protocol.streams import SILENCE, Stream, cancel, next_frame
+
+
+async def serve(incoming: Incoming, *, live: bool) -> Reply | Stream:
+    """Run one request and return its answer.
+
+    Args:
+        incoming: a request from `reading.read`.
+        live: whether the door can send a response in pieces while the handler runs. If not, what a handler sends on
+            the way is kept and delivered with the answer.
+    """
+    outbox = Outbox(live=live) if incoming.exchange.takes_stream else None
+    outbound = _outbound(incoming, outbox)
+    if outbox is None or not live:
+        message = await _answer(incoming, outbound)
+        return _whole(incoming, message, outbox.collected() if outbox else [])
+    return await _follow(incoming, outbound, outbox)
+
+
+async def _follow(incoming: Incoming, outbound: Outbound, outbox: Outbox) -> Reply | Stream:
+    """Wait for the handler's first sign: its answer alone is a plain reply, anything before it opens a stream."""
+    messages: list[dict[str, Any]] = []
+
+    async def run() -> bytes:
+        messages.append(await _answer(incoming, outbound))
+        return event(messages[0])
+
+    task = asyncio.create_task(run())
+    try:
+        first = await next_frame(outbox, task, SILENCE)
+    except asyncio.CancelledError:
+        cancel(task)
+        raise
+    if first is None:
+        task.result()
+        return _whole(incoming, messages[0], [])
+    return Stream(first, outbox, task)
+
+
+def _outbound(incoming: Incoming, outbox: Outbox | None) -> Outbound:
+    exchange = incoming.exchange
+    metadata = ServerMessageMetadata()
+    outbound = Outbound(
+        transport=TransportContext(kind="streamable-http", can_send_request=False, headers=exchange.headers),
+        request_id=incoming.id,
+        message_metadata=metadata,
+        progress_token=progress_token_from_params(incoming.params),
+        outbox=outbox,
+    )
+    channel = ClientChannel(outbound, lowest_level(incoming.version, incoming.params))
+    caller = Caller(
+        principal=exchange.principal,
+        endpoint=exchange.endpoint,
+        runner=exchange.runner,
+        loop=asyncio.get_running_loop(),
+        in_transaction=exchange.in_transaction,
+        channel=channel,
+        client=client_info(incoming.connection),
+        narrowing=read_narrowing(exchange.request),
+    )
+    metadata.request_context = Serving(caller, exchange.endpoint)
+    return outbound
+
+
+def client_info(connection: Connection) -> ClientInfo:
+    """Return what the client said about itself."""
+    info = connection.client_params.client_info if connection.client_params is not None else None
+    if info is None:
+        return ClientInfo(protocol=connection.protocol_version)
+    return ClientInfo(name=info.name, version=info.version, protocol=connection.protocol_version)
+
+
+async def _answer(incoming: Incoming, outbound: Outbound) -> dict[str, Any]:
+    """Return the JSON-RPC message that answers a request; a failure of the kernel or a handler is one too."""
+    try:
+        await check_parameter_headers(incoming, outbound)
+        result = await serve_one(
+            server_for(incoming.exchange.endpoint),
+            outbound,
+            incoming.method,
+            incoming.params,
+            connection=incoming.connection,
+            lifespan_state=None,
+        )
+    except asyncio.CancelledError as error:
+        if _is_cancelled():
+            raise
+        # A handler that waited for something cancelled has failed, but the client is still there.
+        return _failed(incoming, RuntimeError("The handler was cancelled from within.", error))
+    except Exception as error:  # noqa: BLE001 - logged by `modern_error_data`, and worded so that nothing leaks
+        return _failed(incoming, error)
+    return {"jsonrpc": "2.0", "id": incoming.id, "result": result}
+
+
+def _failed(incoming: Incoming, error: Exception) -> dict[str, Any]:
+    data = modern_error_data(error).model_dump(exclude_none=True)
+    return {"jsonrpc": "2.0", "id": incoming.id, "error": data}
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _whole(incoming: Incoming, message: Mapping[str, Any], frames: list[bytes]) -> Reply:
+    if frames:
+        body = b"".join([*frames, event(message)])
+        return Reply(status=200, body=body, content_type=EVENT_STREAM, headers=STREAM_HEADERS)
+    code = message["error"]["code"] if "error" in message else None
+    # Before 2026 an answered request is a success of HTTP, whatever JSON-RPC says about it.
+    status = ERROR_CODE_HTTP_STATUS.get(code, 200) if code is not None and incoming.modern else 200
+    return Reply(status=status, body=encode(message))

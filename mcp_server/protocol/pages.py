@@ -1,0 +1,53 @@
+"""Lists in pages: a cursor is the last name of the page before, so that pages stay right while lists change."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from mcp_server.protocol.kernel import MCPError
+from mcp_server.protocol.replies import INVALID_PARAMS
+
+_MARK = "after:"
+
+
+class Named(Protocol):
+    """Anything that lists are sorted by."""
+
+    @property
+    def name(self) -> str:
+        """Return the name."""
+        ...
+
+
+Item = TypeVar("Item", bound=Named)
+
+
+def cut(items: Sequence[Item], cursor: str | None, size: int | None) -> tuple[Sequence[Item], str | None]:
+    """Return one page of `items`, which are sorted by name, and the cursor of the next one, None at the end.
+
+    Args:
+        items: the whole list.
+        cursor: as the client sent it, None for the first page; an empty text is a (wrong) cursor.
+        size: items a page, None for all at once.
+
+    Raises:
+        MCPError: when the cursor is none of ours.
+    """
+    if cursor is not None:
+        last = _read(cursor, size)
+        items = [item for item in items if item.name > last]
+    if size is None or len(items) <= size:
+        return items, None
+    page = items[:size]
+    return page, base64.urlsafe_b64encode((_MARK + page[-1].name).encode()).decode("ascii")
+
+
+def _read(cursor: str, size: int | None) -> str:
+    try:
+        text = base64.b64decode(cursor, altchars=b"-_", validate=True).decode()
+    except (binascii.Error, ValueError):
+        text = ""
+    if size is None or not text.startswith(_MARK):
+        raise MCPError(INVALID_PARAMS, "Invalid cursor: send the nextCursor of an earlier page, unchanged.")
+    return text.removeprefix(_MARK)

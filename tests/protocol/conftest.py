@@ -1,0 +1,159 @@
+"""Real servers on free ports of this machine, each started when a test first asks for it."""
+
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = "tests.protocol.project.settings"
+START_SECONDS = 30.0
+
+_PREPARE = """
+import django; django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from django.contrib.auth.models import User, Permission
+from mcp_server.models import Token
+staff = User.objects.create_user("staff")
+plain = User.objects.create_user("plain")
+staff.user_permissions.set(Permission.objects.filter(codename__in=["change_user", "add_group"]))
+print(Token.objects.issue(staff, "tests")[1], Token.objects.issue(plain, "tests")[1])
+"""
+
+
+@dataclass(frozen=True)
+class Site:
+    """The prepared database, and tokens of its two users."""
+
+    database: Path
+    staff: str
+    plain: str
+
+    def groups(self, name: str) -> int:
+        """How many groups of that name stand in the database."""
+        with closing(sqlite3.connect(self.database)) as connection:
+            found: int = connection.execute(
+                "select count(*) from auth_group where name = ?", [name]
+            ).fetchone()[0]
+            return found
+
+    def environment(self, **more: str) -> dict[str, str]:
+        return {**os.environ, "DJANGO_SETTINGS_MODULE": SETTINGS, "TEST_DATABASE": str(self.database), **more}
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server."""
+
+    kind: str
+    root: str
+    site: Site
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def url(self) -> str:
+        return f"{self.root}/mcp"
+
+
+COMMANDS: dict[str, Callable[[int], list[str]]] = {
+    "uvicorn": lambda port: [
+        "-m", "uvicorn", "tests.protocol.project.asgi:application", "--port", str(port), "--log-level", "warning",
+        "--lifespan", "off", "--timeout-graceful-shutdown", "2",
+    ],
+    "daphne": lambda port: [
+        "-m", "daphne", "-b", "127.0.0.1", "-p", str(port), "-v", "0", "tests.protocol.project.asgi:application",
+    ],
+    "gunicorn": lambda port: [
+        "-m", "gunicorn", "tests.protocol.project.wsgi:application", "-b", f"127.0.0.1:{port}", "--threads", "8",
+        "--log-level", "warning", "--graceful-timeout", "2",
+    ],
+    "runserver": lambda port: ["-m", "django", "runserver", f"127.0.0.1:{port}", "--noreload", "--nothreading"][:-1],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    database = tmp_path_factory.mktemp("site") / "site.sqlite3"
+    made = Site(database, "", "")
+    run = subprocess.run(
+        [sys.executable, "-c", _PREPARE],
+        env=made.environment(),
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return Site(database, *run.stdout.split())
+
+
+@pytest.fixture(scope="session")
+def start(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Served]]:
+    """A function that starts a server of one kind, or gives the one that runs."""
+    running: dict[str, Served] = {}
+
+    def launch(kind: str, **environment: str) -> Served:
+        key = f"{kind} {environment}"
+        if key not in running:
+            running[key] = _launch(kind, site, tmp_path_factory.mktemp(kind) / "log", environment)
+        return running[key]
+
+    yield launch
+    for served in running.values():
+        served.process.send_signal(signal.SIGTERM)
+    for served in running.values():
+        try:
+            served.process.wait(10)
+        except subprocess.TimeoutExpired:
+            served.process.kill()
+            served.process.wait()
+
+
+def _launch(kind: str, site: Site, log: Path, environment: dict[str, str]) -> Served:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, *COMMANDS[kind](port)],
+            env=site.environment(**environment),
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    served = Served(kind, f"http://127.0.0.1:{port}", site, process, log)
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return served
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    raise RuntimeError(f"{kind} did not start: {log.read_text()}")
+
+
+@pytest.fixture(scope="session", params=["uvicorn", "daphne", "gunicorn", "runserver"])
+def served(request: pytest.FixtureRequest, start: Callable[..., Served]) -> Served:
+    """Each kind of server in turn."""
+    return start(request.param)
+
+
+@pytest.fixture
+def http() -> Iterator[httpx2.Client]:
+    """A plain HTTP client, for what no MCP client would send."""
+    with httpx2.Client(timeout=20) as client:
+        yield client
