@@ -120,8 +120,8 @@ class _Signature:
 
 def _notation(words: Sequence[str], notes: Notes) -> Iterator[str]:
     said = ["int: whole number"] if "int" in words else []
-    if {"datetime", "date", "time", "duration"} & set(words):
-        said.append("datetime, date, time, duration: ISO 8601 text")
+    if times := [word for word in words if word in {"datetime", "date", "time", "duration"}]:
+        said.append(f"{', '.join(times)}: ISO 8601 text")
     if notes:
         said.append("comments: = default, min..max, e.g. example")
     if said:

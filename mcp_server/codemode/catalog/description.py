@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from mcp_server.codemode.catalog.declarations import CatalogTool, Detail, declare
@@ -15,10 +15,10 @@ BUDGET = 4_000
 AUTO = "auto"
 
 HOW_TO_WRITE = """\
-Run JavaScript (TypeScript works too) that calls tools as `await codemode.name({...})`. Write the body of an async \
-function and `return` the answer: only that and `console` output come back. Do the whole task in one program: loop, \
-filter, and `await Promise.all([...])` for calls that do not wait for each other. A failed call throws an Error with \
-`message`, `status`, `data`. No imports, network or files; nothing is kept for the next run."""
+Run JavaScript (or TypeScript) that calls tools as `await codemode.name({...})`. Write the body of an async function and \
+`return` the answer: only that and `console` output come back. Do the whole task in one program: loop, filter, \
+`await Promise.all([...])` for independent calls. A failed call throws an Error with `message`, `status`, `data`. \
+No imports, network or files; nothing is kept between runs."""
 
 WITH_TYPES = f"""{HOW_TO_WRITE}
 
@@ -90,16 +90,16 @@ def fill(template: str, *, types: str, count: int) -> str:
 
 
 def _build(tools: Sequence[CatalogTool], detail: str, template: str | None, budget: int) -> Description:
-    built = _at(tools, Detail.PROGRESSIVE, template)
-    for step in _steps(detail):
+    if detail != AUTO:
+        return _at(tools, Detail(detail), template)
+    types = _at(tools, Detail.TYPES, template)
+    # Comments only add to the types, so that one look tells which half of the steps can fit.
+    steps = (Detail.FULL, Detail.BRIEF) if types.tokens <= budget else (Detail.NAMES,)
+    for step in steps:
         built = _at(tools, step, template)
         if built.tokens <= budget:
-            break
-    return built
-
-
-def _steps(detail: str) -> Iterator[Detail]:
-    yield from Detail if detail == AUTO else (Detail(detail),)
+            return built
+    return types if types.tokens <= budget else _at(tools, Detail.PROGRESSIVE, template)
 
 
 def _at(tools: Sequence[CatalogTool], detail: Detail, template: str | None) -> Description:

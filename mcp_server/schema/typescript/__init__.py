@@ -22,8 +22,12 @@ __all__ = ["Notes", "Shape", "Shapes", "Writer", "declaration", "parameter", "re
 def read(
     shapes: Shapes, schema: Any, *, name: str = "", notes: Notes = Notes.NONE, output: bool = False
 ) -> Shape:
-    """Return the shape of a schema. `name` is what it may be called when nobody gave it a name."""
-    shape = Reader(shapes, schema, notes=notes, output=output).root()
+    """Return the shape of a schema.
+
+    `name` is what it may be called when nobody gave it a name. The title of an `output` is a name; that of an input is
+    made by a library out of the function's.
+    """
+    shape = Reader(shapes, schema, notes=notes).root()
     title = schema.get("title") if output and isinstance(schema, dict) else None
     if isinstance(title, str):
         shapes.call(shape, title, rank=TITLE)

@@ -32,20 +32,17 @@ FORMATS = {
 """Formats that have a type name of their own: it says more than `string` at the same price."""
 
 
-def note(schema: Any, notes: Notes, *, name: str = "", output: bool = False) -> str:
+def note(schema: Any, notes: Notes, *, name: str = "") -> str:
     """Return the comment for one value, "" when there is nothing to say.
 
-    `name` is the key it stands under (a description that only repeats it is left out). For an `output`, defaults and
-    examples are left out: they tell a caller nothing.
+    `name` is the key it stands under; a description that only repeats it is left out.
     """
     if notes is Notes.NONE or not isinstance(schema, dict):
         return ""
     parts = list(_facts(schema))
     if notes is Notes.ALL:
         parts[:0] = _description(schema, name)
-    if not output:
-        parts += _values(schema, examples=notes is Notes.ALL)
-    return "; ".join(parts)
+    return "; ".join([*parts, *_values(schema, examples=notes is Notes.ALL)])
 
 
 def repeats(text: str, name: str) -> bool:

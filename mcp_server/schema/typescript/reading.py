@@ -43,11 +43,10 @@ DEFINITION, TITLE, FALLBACK = range(3)
 class Reader:
     """Reads one schema document into `shapes`."""
 
-    def __init__(self, shapes: Shapes, root: Any, *, notes: Notes, output: bool) -> None:
+    def __init__(self, shapes: Shapes, root: Any, *, notes: Notes) -> None:
         self.shapes = shapes
         self.document = Document(root)
         self.notes = notes
-        self.output = output
         self._read: dict[str, Shape] = {}
         self._waiting: list[tuple[str, str]] = []
 
@@ -78,8 +77,16 @@ class Reader:
         if schema.get("nullable") is True:
             shape = self.shapes.either([shape, self.shapes.null])
         if depth and isinstance(title := schema.get("title"), str):
-            self.shapes.call(shape, title, rank=TITLE)
+            self._call(shape, title, TITLE)
         return shape
+
+    def _call(self, shape: Shape, name: str, rank: int) -> None:
+        """Give the name to what is worth one: for a choice between something and null, to the something."""
+        if isinstance(shape, Either):
+            others = [option for option in shape.options if option is not self.shapes.null]
+            shape = others[0] if len(others) == 1 else shape
+        if not isinstance(shape, Word):
+            self.shapes.call(shape, name, rank=rank)
 
     def _union(self, branches: list[Any], depth: int, *, guess: bool) -> Shape:
         return self.shapes.either(self._schema(branch, depth + 1, guess=guess) for branch in branches)
@@ -103,7 +110,7 @@ class Reader:
             return self.shapes.unknown
         else:
             shape = self._reference(pointer)
-        description = note(schema, self.notes, output=True) if self.notes is Notes.ALL else ""
+        description = note(schema, self.notes) if self.notes is Notes.ALL else ""
         self.shapes.call(shape, _name(pointer, schema), rank=DEFINITION, note=description)
         return shape
 
@@ -148,8 +155,9 @@ class Reader:
         properties = _dict(schema, "properties")
         required = dict.fromkeys(name for name in _list(schema, "required") if isinstance(name, str))
         for name, inner in properties.items():
-            comment = note(inner, self.notes, name=str(name), output=self.output)
-            yield Member(str(name), self._schema(inner, depth + 1), name not in required, comment)
+            shape = self._schema(inner, depth + 1)
+            self._call(shape, str(name), FALLBACK)
+            yield Member(str(name), shape, name not in required, note(inner, self.notes, name=str(name)))
         for name in required:
             if name not in properties:
                 yield Member(name, others or self.shapes.unknown, optional=False)

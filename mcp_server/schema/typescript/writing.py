@@ -85,10 +85,19 @@ class Writer:
             return True
         uses = self._uses[shape]
         pays = (uses - 1) * size > uses * _NAME + _DECLARATION
-        if pays and isinstance(shape, Record | Either | Both | Row):
+        if pays and self._is_worth_a_name(shape):
             self._sizes[shape] = _NAME
             return True
         return False
+
+    def _is_worth_a_name(self, shape: Shape) -> bool:
+        """Return whether a reader gains by a name: not for `string | null`."""
+        if isinstance(shape, Either):
+            plain = [
+                option for option in shape.options if isinstance(option, Word) and option.text[0].isalpha()
+            ]
+            return self._shapes.null not in shape.options and len(plain) < len(shape.options)
+        return isinstance(shape, Record | Both | Row)
 
     def _size(self, shape: Shape) -> int:
         """Return about how many characters the shape takes; its children are measured before it."""
