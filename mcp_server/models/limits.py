@@ -17,7 +17,7 @@ class Limits(models.Model):
     `policy.limits` and the admin form apply them.
     """
 
-    endpoint = models.CharField(_("endpoint"), max_length=64, unique=True)
+    endpoint = models.CharField(_("endpoint"), max_length=64, primary_key=True)
 
     memory_limit_mb = _inherited(_("memory per run"))
     cpu_time_limit_ms = _inherited(_("processor time per run"))

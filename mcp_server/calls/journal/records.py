@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from django.utils import timezone
@@ -17,12 +17,15 @@ RunStatus = Literal[
     "running", "ok", "error", "limit", "cancelled", "stopped", "crashed", "violation", "busy", "lost"
 ]
 
+_NOT_GIVEN = datetime.min  # noqa: DTZ901 - never compared with a time
+
 
 @dataclass(slots=True, kw_only=True)
 class CallRecord:
     """One call, as it is stored; `arguments` is the text that `recorded_arguments` makes.
 
-    `secrets` are the values that were redacted: they are masked in the error too, and are never stored.
+    `started` is `duration_ms` ago if left out. `secrets` are the values that were redacted: they are masked in the error
+    too, and are never stored.
     """
 
     endpoint: str
@@ -39,11 +42,16 @@ class CallRecord:
     error_status: int | None = None
     error: str = ""
     reference: str = ""
-    started: datetime = field(default_factory=timezone.now)
+    started: datetime = _NOT_GIVEN
     duration_ms: float = 0
     request_bytes: int = 0
     response_bytes: int = 0
     secrets: Collection[str] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        # A record is made when the call is over; callers measure with a clock that tells no time of day.
+        if self.started is _NOT_GIVEN:
+            self.started = timezone.now() - timedelta(milliseconds=self.duration_ms)
 
 
 @dataclass(slots=True, kw_only=True)
