@@ -22,7 +22,7 @@ class EndpointPattern(URLPattern):
         # Only now: this module is public, and views need Django's apps (contract D07).
         from mcp_server.protocol import views
 
-        pattern = RegexPattern(route, is_endpoint=True)
+        pattern = RegexPattern(route, name=name, is_endpoint=True)
         super().__init__(pattern, views.exempted(views.synchronous), name=name)
         self._asynchronous = URLPattern(pattern, views.exempted(views.asynchronous), name=name)
 

@@ -1,8 +1,8 @@
 """The official Python SDK's client, in both eras, against every kind of server (P01c, P02a, P04)."""
 
 import re
-from contextlib import asynccontextmanager
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -10,6 +10,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from mcp_types import TextContent
 
 from tests.protocol.conftest import Served
 
@@ -26,11 +27,19 @@ async def connect(served: Served, mode: str, token: str = "", **options: Any) ->
         yield client
 
 
+def text_of(result: Any) -> str:
+    """The text of a result's only item."""
+    (item,) = result.content
+    assert isinstance(item, TextContent)
+    return item.text
+
+
 @ERAS
 @pytest.mark.proves("P01c", "P02a", "T05")
 async def test_the_official_client_lists_and_calls(served: Served, mode: str, version: str) -> None:
     async with connect(served, mode, raise_exceptions=True) as client:
         assert client.protocol_version == version
+        assert client.server_info
         assert client.server_info.version == "1.2.3"
         listed = await client.list_tools()
         names = [tool.name for tool in listed.tools]
@@ -41,7 +50,7 @@ async def test_the_official_client_lists_and_calls(served: Served, mode: str, ve
         assert result.structured_content == {"total": 5}
         assert not result.is_error
         later = await client.call_tool("add-later", {"a": 2, "b": 3})
-        assert [item.text for item in later.content] == ["5"]
+        assert text_of(later) == "5"
 
 
 @ERAS
@@ -50,7 +59,7 @@ async def test_a_token_makes_the_caller_its_user(served: Served, mode: str, vers
     for token, name in ((served.site.staff, "staff"), (served.site.plain, "plain")):
         async with connect(served, mode, token) as client:
             said = await client.call_tool("who-am-i")
-            assert [item.text for item in said.content] == [name]
+            assert text_of(said) == name
             listed = {tool.name for tool in (await client.list_tools()).tools}
             assert ("staff-only" in listed) == (name == "staff")
 
@@ -79,13 +88,13 @@ async def test_errors_reach_the_client_as_results_without_secrets(
     async with connect(served, mode) as client:
         failed = await client.call_tool("fail", {"status": 418})
         assert failed.is_error
-        assert failed.content[0].text == "[418] Nothing there"
+        assert text_of(failed) == "[418] Nothing there"
         crashed = await client.call_tool("crash")
         assert crashed.is_error
-        assert "hunter2" not in crashed.content[0].text
-        assert re.search(r"reference [0-9a-f]+", crashed.content[0].text)
+        assert "hunter2" not in text_of(crashed)
+        assert re.search(r"reference [0-9a-f]+", text_of(crashed))
         wrong = await client.call_tool("add", {"a": "x", "b": 1})
-        assert wrong.content[0].text.startswith("[400] ")
+        assert text_of(wrong).startswith("[400] ")
 
 
 @ERAS
@@ -94,18 +103,18 @@ async def test_errors_reach_the_client_as_results_without_secrets(
 async def test_progress_and_log_reach_the_client_that_asked(
     served: Served, mode: str, version: str, tool: str
 ) -> None:
-    progress: list[tuple[float, float | None, str | None]] = []
+    reported: list[tuple[float, float | None, str | None]] = []
     logged: list[Any] = []
 
-    async def on_progress(done: float, total: float | None, message: str | None) -> None:
-        progress.append((done, total, message))
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        reported.append((progress, total, message))
 
     async def on_log(params: Any) -> None:
         logged.append((params.level, params.data))
 
     async with connect(served, mode, logging_callback=on_log, log_level="info") as client:
         await client.call_tool(tool, {"steps": 3}, progress_callback=on_progress)
-    assert progress == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
+    assert reported == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
     assert logged == ([("info", f"did {step}") for step in (1, 2, 3)] if tool == "work" else [])
 
 
@@ -117,5 +126,5 @@ async def test_atomic_requests_neither_break_a_call_nor_are_ignored_by_sync_tool
     name = f"{served.kind} {mode}"
     async with connect(served, mode, served.site.staff) as client:
         failed = await client.call_tool("write-then-fail", {"name": name})
-        assert failed.content[0].text == "After the write"
+        assert text_of(failed) == "After the write"
         assert served.site.groups(name) == 0

@@ -7,19 +7,26 @@ VERSION = "2026-07-28"
 JSON_HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
-def request(method: str, params: dict[str, Any] | None = None, id: Any = 1) -> dict[str, Any]:
+def request(method: str, params: dict[str, Any] | None = None, request_id: Any = 1) -> dict[str, Any]:
     """A request of the 2025 eras."""
-    return {"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})}
+    return {
+        "jsonrpc": "2.0",
+        "id": request_id,
+        "method": method,
+        **({} if params is None else {"params": params}),
+    }
 
 
-def modern(method: str, params: dict[str, Any] | None = None, id: Any = 1, **meta: Any) -> dict[str, Any]:
+def modern(
+    method: str, params: dict[str, Any] | None = None, request_id: Any = 1, **meta: Any
+) -> dict[str, Any]:
     """A request of 2026-07-28, with its envelope."""
     envelope = {
         "io.modelcontextprotocol/protocolVersion": VERSION,
         "io.modelcontextprotocol/clientCapabilities": {},
         **meta,
     }
-    return request(method, {**(params or {}), "_meta": envelope}, id)
+    return request(method, {**(params or {}), "_meta": envelope}, request_id)
 
 
 def modern_headers(message: dict[str, Any]) -> dict[str, str]:
