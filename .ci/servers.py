@@ -1,6 +1,5 @@
 """List, call and run code in both protocol eras under every kind of server; each must end with all of its workers."""
 
-import asyncio
 import os
 import signal
 import socket
@@ -82,7 +81,7 @@ def prepare() -> dict[str, str]:
 
 
 def try_server(name: str, command: list[str], token: str) -> bool:
-    from demo_project.checking import check_endpoints
+    from demo_project.checking import check_endpoints, run_check
 
     port = free_port()
     address = f"http://127.0.0.1:{port}"
@@ -96,7 +95,7 @@ def try_server(name: str, command: list[str], token: str) -> bool:
     process = subprocess.Popen(arguments, cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         wait_for(lambda: answers(address) or process.poll() is not None, "the server to answer")
-        asyncio.run(check_endpoints(servers, print))
+        run_check(check_endpoints(servers, print))
         family = descendants(process.pid)
         process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE)

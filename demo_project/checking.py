@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from http.cookiejar import CookieJar
 from pathlib import Path
@@ -36,9 +36,24 @@ def check_demo(write: Write) -> None:
     """
     with running_demo() as servers:
         write(f"started     {servers['demo']['url']}")
-        asyncio.run(check_endpoints(servers, write))
+        run_check(check_endpoints(servers, write))
         check_admin(servers["demo"]["url"].removesuffix("/mcp"), write)
     write("stopped     Ctrl-C, exit code 0")
+
+
+def run_check(check: Coroutine[Any, Any, None]) -> None:
+    """Run a check that uses the SDK's client, whose task groups wrap what goes wrong.
+
+    Raises:
+        CommandError: what did not hold.
+    """
+    try:
+        asyncio.run(check)
+    except BaseExceptionGroup as group:
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise CommandError(f"The demo does not work: {type(error).__name__}: {error}") from group
 
 
 @contextmanager

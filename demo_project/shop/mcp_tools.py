@@ -1,7 +1,7 @@
 """What a language model may do in the shop."""
 
 import datetime as dt
-from typing import Annotated, Literal
+from typing import Annotated
 
 from django.db.models import Count, Sum
 from pydantic import Field
@@ -15,7 +15,6 @@ from mcp_server import ToolError, endpoint, in_group, tool
 endpoint("code", title="Demo shop, in code", code_mode="on")
 
 UserId = Annotated[str, Field(alias="userId", description="The user's id, as in list-users", max_length=20)]
-Status = Literal["pending", "paid", "shipped", "cancelled"]
 
 
 class TodoRow(TypedDict):
@@ -46,12 +45,12 @@ class OrderRow(TypedDict):
     productId: str
     quantity: int
     total: float
-    status: Status
+    status: Order.Status
     ordered: dt.date
 
 
 class StatusTotal(TypedDict):
-    status: Status
+    status: Order.Status
     orders: int
     total: float
 
@@ -99,7 +98,7 @@ async def list_products() -> list[ProductRow]:
 
 
 @tool(annotations="read", tags=["orders"], input_examples=[{"status": "pending"}])
-def list_orders(status: Status | None = None) -> list[OrderRow]:
+def list_orders(status: Order.Status | None = None) -> list[OrderRow]:
     """List orders with totals in euros, all or those in one status."""
     orders = Order.objects.all()
     return [order_row(order) for order in (orders if status is None else orders.filter(status=status))]
@@ -109,10 +108,7 @@ def list_orders(status: Status | None = None) -> list[OrderRow]:
 def order_stats() -> list[StatusTotal]:
     """Count and add up the orders of each status."""
     rows = Order.objects.order_by("status").values_list("status").annotate(Count("pk"), Sum("total"))
-    return [
-        {"status": Order.Status(status).value, "orders": n, "total": float(total)}
-        for status, n, total in rows
-    ]
+    return [{"status": Order.Status(status), "orders": n, "total": float(total)} for status, n, total in rows]
 
 
 def todo_row(todo: Todo) -> TodoRow:
@@ -135,6 +131,6 @@ def order_row(order: Order) -> OrderRow:
         "productId": str(order.product_id),
         "quantity": order.quantity,
         "total": float(order.total),
-        "status": Order.Status(order.status).value,
+        "status": Order.Status(order.status),
         "ordered": order.ordered,
     }
