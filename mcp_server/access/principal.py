@@ -54,7 +54,7 @@ class Principal:
             return
         self.read_at = monotonic()
         # A new object: the old one keeps the permissions that it has loaded.
-        user = get_user_model()._default_manager.filter(pk=self.user.pk).first()
+        user: Any = get_user_model()._default_manager.filter(pk=self.user.pk).first()
         if user is None or not user.is_active or not (self.still_valid is None or self.still_valid()):
             user = AnonymousUser()
         self.request.user = user

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from django.http import HttpRequest
 
@@ -58,7 +58,9 @@ class Caller:
     Args:
         loop: where the channel and async handlers live.
         in_transaction: whether the entering thread is in a transaction: then no work of the call may leave it.
-        run: the run that the call is made from; tools kept out of code are not there for it.
+        run: the run that the call is made from.
+        side: which tools are there: "all", on an endpoint with code mode those "inside" code for its programs, and
+            those "beside" it for direct calls.
         session: id of the client's session, where it has one.
     """
 
@@ -72,6 +74,7 @@ class Caller:
     narrowing: Narrowing = EVERYTHING
     session: str | None = None
     run: RunSpan | None = None
+    side: Literal["all", "inside", "beside"] = "all"
 
     def within(self, run: RunSpan) -> "Caller":
         """Return the same caller, whose calls are made by a run of code.
@@ -80,11 +83,19 @@ class Caller:
         action holds rows that no other connection sees, and locks that would keep another out.
         """
         runner = self.runner if self.in_transaction else PooledThreads(self.principal.request)
-        return replace(self, run=run, runner=runner)
+        return replace(self, run=run, runner=runner, side="inside")
 
     def using(self, runner: Runner) -> "Caller":
         """Return the same caller, whose code runs elsewhere."""
         return replace(self, runner=runner)
+
+    def speaking_through(self, channel: Channel) -> "Caller":
+        """Return the same caller, with another way back to the client."""
+        return replace(self, channel=channel)
+
+    def on_side(self, side: Literal["all", "inside", "beside"]) -> "Caller":
+        """Return the same caller, who sees another side of the endpoint's tools."""
+        return replace(self, side=side)
 
 
 async def enter(request: HttpRequest, endpoint: Endpoint, runner: Runner) -> Caller | Refusal:

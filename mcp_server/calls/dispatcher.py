@@ -64,11 +64,13 @@ async def call_tool(
 
 
 def _is_offered(definition: ToolDefinition, caller: Caller) -> bool:
-    return (caller.run is None or is_in_code(definition, caller)) and caller.narrowing.allows(definition)
+    if caller.side != "all" and _is_in_code(definition, caller) != (caller.side == "inside"):
+        return False
+    return caller.narrowing.allows(definition)
 
 
-def is_in_code(definition: ToolDefinition, caller: Caller) -> bool:
-    """Return whether programs may call the tool, rather than clients beside code (contract C01)."""
+def _is_in_code(definition: ToolDefinition, caller: Caller) -> bool:
+    """Return whether programs call the tool, rather than clients beside code (contract C01)."""
     destructive = definition.annotations is not None and definition.annotations.destructive
     outside = caller.endpoint.definition.code_destructive == "outside" and destructive
     return definition.code_mode and not outside

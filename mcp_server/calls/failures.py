@@ -9,6 +9,7 @@ from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, Validat
 from django.db import IntegrityError
 from django.http import Http404
 
+from mcp_server.calls.journal.records import CallStatus
 from mcp_server.calls.results import BrokenResult, Failure, Outcome
 from mcp_server.exceptions import Guidance, ToolError
 from mcp_server.schema.validation import InvalidArguments
@@ -21,7 +22,7 @@ class Ending:
     """An outcome, and the word under which it is logged."""
 
     outcome: Outcome
-    status: str
+    status: CallStatus
 
 
 def explain(error: BaseException, tool_name: str) -> Ending:

@@ -105,7 +105,7 @@ def _declared_permissions() -> frozenset[str]:
     from django.apps import apps
     from django.contrib.auth import get_permission_codename
 
-    found = set()
+    found: set[str] = set()
     for model in apps.get_models(include_auto_created=True):
         options: Any = model._meta
         names = [get_permission_codename(action, options) for action in options.default_permissions]

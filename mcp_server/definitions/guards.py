@@ -138,7 +138,8 @@ class _Group(Guard):
 
     def check(self, request: HttpRequest) -> bool:
         user = request.user
-        return user.is_active and user.is_authenticated and user.groups.filter(name=self.name).exists()
+        # An anonymous user has an empty set of groups.
+        return user.is_active and user.groups.filter(name=self.name).exists()
 
 
 class _Scope(Guard):

@@ -6,9 +6,9 @@ from weakref import WeakKeyDictionary
 
 import mcp_types
 
-from mcp_server.calls import dispatcher
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.results import render
+from mcp_server.codemode import offering
 from mcp_server.conf import options
 from mcp_server.definitions.endpoint import Endpoint, EndpointDefinition
 from mcp_server.exceptions import UnknownTool
@@ -78,7 +78,7 @@ async def _list_tools(
     context: Context, params: mcp_types.PaginatedRequestParams | None
 ) -> mcp_types.ListToolsResult:
     serving = _serving(context)
-    visible = await dispatcher.visible_tools(serving.caller)
+    visible = await offering.offered_tools(serving.caller)
     shown, cursor = pages.cut(visible, params.cursor if params else None, options().page_size)
     structured = translation.allows_structured(context.protocol_version)
     return mcp_types.ListToolsResult(
@@ -89,13 +89,13 @@ async def _list_tools(
 async def _call_tool(context: Context, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
     serving = _serving(context)
     try:
-        outcome = await dispatcher.call_tool(serving.caller, params.name, params.arguments)
+        called = await offering.call_offered(serving.caller, params.name, params.arguments)
     except UnknownTool:
         # One wording for a name that is hidden and for one that never was (contract G02).
         raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}") from None
-    definition = serving.endpoint.tools[params.name]
+    definition = called.definition
     rendered = render(
-        outcome,
+        called.outcome,
         definition,
         result_format=definition.result_format or serving.endpoint.definition.result_format,
         structured_allowed=translation.allows_structured(context.protocol_version),

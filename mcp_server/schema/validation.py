@@ -46,7 +46,7 @@ def tighten(schema: Any) -> Any:
         return schema
     if _author_chose(schema):
         return schema
-    result = {}
+    result: dict[str, Any] = {}
     for key, value in schema.items():
         if key in {"fields", "choices"} and isinstance(value, dict):
             result[key] = {name: tighten(item) for name, item in value.items()}
