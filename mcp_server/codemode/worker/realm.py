@@ -1,0 +1,106 @@
+"""One realm of one run: an isolate with the runtime loaded, driven by texts that go in and come out."""
+
+import ctypes
+import json
+import secrets
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from mcp_server.codemode.worker.terms import CODE_NAME
+from mcp_server.codemode.worker.v8 import Isolate, Kind, Result
+
+_FAILURES: Final = frozenset({Kind.THROWN, Kind.SYNTAX, Kind.OUT_OF_MEMORY, Kind.TERMINATED})
+_FOLDER: Final = Path(__file__).resolve().parent / "runtime"
+
+
+def read_runtime() -> bytes:
+    """Return the runtime's parts in order, as the body of one function."""
+    return b"\n".join(path.read_bytes() for path in sorted(_FOLDER.glob("*.js")))
+
+
+class Turn(NamedTuple):
+    """What the realm tells after each step; times are milliseconds since the run's start, -1 for none."""
+
+    state: str
+    pending: int
+    due: float
+    refused_calls: int
+    refused_bytes: int
+    dropped_logs: int
+    messages: bytes
+
+
+class RealmError(Exception):
+    """The realm gave no proper answer; `result` is what V8 said instead, `turn` what could still be drained."""
+
+    def __init__(self, result: Result, turn: Turn | None = None) -> None:
+        super().__init__(result.kind.name)
+        self.result = result
+        self.turn = turn
+
+
+class Realm:
+    """A fresh isolate whose runtime is reached under a name that the program cannot guess."""
+
+    def __init__(self, library: ctypes.CDLL, runtime: bytes, heap_bytes: int) -> None:
+        self.isolate = Isolate(library, heap_bytes)
+        self._name = b"$" + secrets.token_hex(16).encode()
+        source = b"const %s = (function () { 'use strict';\n%s\n})();\n//# sourceURL=runtime" % (
+            self._name,
+            runtime,
+        )
+        [result] = self.isolate.evaluate(source)
+        if result.kind is not Kind.OTHER:
+            raise RealmError(result)
+
+    def start(self, settings: dict[str, object], code: str) -> Turn:
+        """Run the program's first part; line N of `code` is line N + 1 of what V8 compiles."""
+        prepare = b"%s.prepare(%s)" % (self._name, _literal(json.dumps(settings)))
+        program = b"%s.start(async () => {\n%s\n})\n//# sourceURL=%s" % (
+            self._name,
+            code.encode(errors="replace"),
+            CODE_NAME.encode(),
+        )
+        return self._step(prepare, program)
+
+    def turn(self, now: float, replies: list[bytes]) -> Turn:
+        """Hand in `replies` and fire the timer that is due."""
+        text = _literal("[" + b",".join(replies).decode() + "]") if replies else b"''"
+        return self._step(b"%s.turn(%r,%s)" % (self._name, now, text))
+
+    def look(self) -> Turn:
+        """Return the next messages without running anything."""
+        return self._step()
+
+    def result(self) -> bytes:
+        """Return the value or error of the finished program as UTF-8."""
+        [result] = self.isolate.evaluate(b"%s.result()" % self._name)
+        return _text(result)
+
+    def probe(self, source: bytes) -> bytes:
+        """Return the text that `source` evaluates to, to see V8's flags by their effect."""
+        [result] = self.isolate.evaluate(source)
+        return _text(result)
+
+    def _step(self, *sources: bytes) -> Turn:
+        *results, drained = self.isolate.evaluate(*sources, b"%s.drain()" % self._name)
+        failed = next((result for result in results if result.kind in _FAILURES), None)
+        if failed is not None:
+            raise RealmError(failed, _turn(drained.text) if drained.kind is Kind.STRING else None)
+        return _turn(_text(drained))
+
+
+def _turn(text: bytes) -> Turn:
+    head, _, messages = text.partition(b"\n")
+    state, pending, due, calls, size, logs = head.split(b" ")
+    return Turn(state.decode(), int(pending), float(due), int(calls), int(size), int(logs), messages)
+
+
+def _literal(text: str) -> bytes:
+    return json.dumps(text).encode()
+
+
+def _text(result: Result) -> bytes:
+    if result.kind is not Kind.STRING:
+        raise RealmError(result)
+    return result.text

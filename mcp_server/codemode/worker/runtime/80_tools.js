@@ -1,0 +1,132 @@
+// `codemode`: one function per tool, made when first used, behind a proxy that says what is wrong with any other name.
+const pending = new $Map();
+const tools = new $Map();
+const made = create(null);
+let sequence = 0, calls = 0, reservedCalls = 0, refusedCalls = 0, refusedBytes = 0;
+
+class ToolError extends Error {
+  constructor(message) { super(message); }
+}
+define(ToolError.prototype, 'name', 'ToolError');
+
+const toolError = (message, status, tool, site) => {
+  const error = new ToolError(message);
+  if (status !== undefined) error.status = status;
+  error.tool = tool;
+  if (site !== undefined) {
+    const frames = stackText(site);
+    define(error, 'stack', 'ToolError: ' + message + slice(frames, indexOf(frames, '\n')));
+  }
+  return error;
+};
+const nonAscii = /[^\x00-\x7f]/;
+const utf8Exceeds = (text, limit) => {
+  if (text.length > limit) return true;
+  if (text.length * 3 <= limit || exec(nonAscii, text) === null) return false;
+  let bytes = 0;
+  for (let i = 0; i < text.length && bytes <= limit; i++) {
+    const code = charCode(text, i);
+    // A pair of surrogates makes four bytes: two for each half.
+    bytes += code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3;
+  }
+  return bytes > limit;
+};
+
+const admit = (tool) => {
+  if (tool[0] === '$') return ++reservedCalls <= limits.reservedCalls;
+  if (calls >= limits.calls) { refusedCalls++; return false; }
+  calls++;
+  return true;
+};
+const callTool = (target, name, args, site) => new $Promise((resolve, reject) => {
+  if (!admit(name)) {
+    const most = name[0] === '$' ? limits.reservedCalls + ' searches' : limits.calls + ' tool calls';
+    reject(toolError('[429] A run may make at most ' + most + '. Use what you have, or split the work over several runs.', 429, name, site));
+    return;
+  }
+  const id = ++sequence;
+  mapSet(pending, id, { __proto__: null, resolve, reject, name, site });
+  encode(args.length === 0 ? undefined : args.length === 1 ? args[0] : args, 'arguments', (text) => {
+    if (text === undefined) text = '{}';
+    if (utf8Exceeds(text, limits.requestBytes)) {
+      refusedBytes++;
+      mapDelete(pending, id);
+      reject(toolError('[413] The arguments of ' + name + ' are larger than ' + limits.requestBytes + ' bytes. Send less at once.', 413, name, site));
+      return;
+    }
+    emit('{"t":"call","i":' + id + ',"n":' + target + ',"a":' + stringify(text) + '}');
+  }, (error) => { mapDelete(pending, id); reject(error); });
+});
+const makeTool = (key, target, name) => {
+  const call = { [key](...args) { const site = {}; captureStackTrace(site, call); return callTool(target, name, args, site); } }[key];
+  made[key] = freeze(call);
+  return call;
+};
+
+const distance = (a, b) => {
+  let row = list();
+  for (let j = 0; j <= b.length; j++) row[j] = j;
+  for (let i = 1; i <= a.length; i++) {
+    const next = list();
+    next[0] = i;
+    for (let j = 1; j <= b.length; j++) next[j] = min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+    row = next;
+  }
+  return row[b.length];
+};
+const closest = (name) => {
+  let best = null, least = max(2, floor(name.length / 3)) + 1;
+  const wanted = lower(slice(name, 0, 80));
+  for (let i = 0; i < limits.tools.length; i++) {
+    const apart = distance(wanted, lower(slice(limits.tools[i][0], 0, 80)));
+    if (apart < least) { least = apart; best = limits.tools[i][0]; }
+  }
+  return best;
+};
+const unknown = (name) => {
+  const near = closest(name);
+  const hint = near === null ? 'Find one with await codemode.$search("what you need").' : 'Did you mean codemode.' + near + '?';
+  return new $TypeError('codemode.' + slice(name, 0, 80) + ' is not a tool. ' + hint);
+};
+const readOnly = () => { throw new $TypeError('codemode is read-only: it holds the tools and nothing else.'); };
+const codemode = new Proxy(made, {
+  __proto__: null,
+  get(target, key) {
+    if (typeof key === 'symbol' || key === 'then' || key === 'toJSON') return undefined;
+    if (hasOwn(target, key)) return target[key];
+    const tool = mapGet(tools, key);
+    if (tool === undefined) throw unknown(key);
+    return makeTool(key, tool.target, tool.name);
+  },
+  has(target, key) { return mapHas(tools, key); },
+  ownKeys() {
+    const names = [];
+    for (let i = 0; i < limits.tools.length; i++) define(names, i, limits.tools[i][0]);
+    return names;
+  },
+  getOwnPropertyDescriptor(target, key) {
+    const tool = mapGet(tools, key);
+    if (tool === undefined) return undefined;
+    if (!hasOwn(target, key)) makeTool(key, tool.target, tool.name);
+    return getOwnPropertyDescriptor(target, key);
+  },
+  set: readOnly, defineProperty: readOnly, deleteProperty: readOnly, setPrototypeOf: readOnly, preventExtensions: readOnly,
+});
+defineProperty(G, 'codemode', { __proto__: null, value: codemode, enumerable: true, writable: false, configurable: false });
+
+const registerTools = (entries) => {
+  // The tool's own name works too, but never takes the place of another tool's identifier.
+  for (let i = 0; i < entries.length; i++) mapSet(tools, entries[i][1], { __proto__: null, target: i, name: entries[i][1] });
+  for (let i = 0; i < entries.length; i++) mapSet(tools, entries[i][0], { __proto__: null, target: i, name: entries[i][1] });
+  for (let i = 0; i < limits.reserved.length; i++) mapSet(tools, limits.reserved[i], { __proto__: null, target: stringify(limits.reserved[i]), name: limits.reserved[i] });
+};
+const answer = (reply) => {
+  const call = mapGet(pending, reply.i);
+  if (call === undefined) return;
+  mapDelete(pending, reply.i);
+  if (!hasOwn(reply, 'e')) { call.resolve(hasOwn(reply, 'v') ? reply.v : undefined); return; }
+  const failure = reply.e;
+  const error = toolError(failure.message, hasOwn(failure, 'status') ? failure.status : undefined, failure.tool, call.site);
+  if (hasOwn(failure, 'data')) error.data = failure.data;
+  call.reject(error);
+};

@@ -1,0 +1,61 @@
+// What the worker calls: `prepare`, `start`, `turn`, `drain`, `result`. Nothing of the host is reachable from here.
+let outbox = list(), outboxSize = 0, outboxFrom = 0;
+const emit = (message) => { outbox[outboxSize++] = message; };
+let startedAt = dateNow();
+let state = 'running', outcome = '';
+const finish = (kind, text) => { if (state === 'running') { state = kind; outcome = text; } };
+
+const errorMembers = (error) => {
+  if (!isError(error)) return '"name":"Thrown","message":' + stringify(slice(inspect(error), 0, 4000)) + ',"stack":""';
+  const parts = errorParts(error);
+  let text = '"name":' + stringify(slice(parts.name, 0, 200)) + ',"message":' + stringify(slice(parts.message, 0, 8000)) + ',"stack":' + stringify(stackText(error));
+  try {
+    if (error instanceof ToolError && hasOwn(error, 'tool')) {
+      text += ',"tool":' + stringify($String(error.tool));
+      if (typeof error.status === 'number') text += ',"status":' + stringify(error.status);
+      if (hasOwn(error, 'data')) text += ',"data":' + stringify(write(error.data, step(null, 'data', undefined), 0, { __proto__: null, settled: new $Map(), found: list(), count: 0 }) || 'null');
+    }
+  } catch { /* What the program did to its error is its own loss. */ }
+  return text;
+};
+const fail = (error) => finish('error', '{' + errorMembers(error) + '}');
+
+return freeze({
+  __proto__: null,
+  prepare(text) {
+    limits = parse(text);
+    startedAt = dateNow();
+    seedRandom(limits.seed);
+    registerTools(limits.tools);
+  },
+  start(main) {
+    then(main(), (value) => {
+      encode(value, 'result', (text) => {
+        if (text === undefined) finish('undefined', '');
+        else if (text.length > limits.resultChars) finish('oversize', $String(text.length));
+        else finish('ok', text);
+      }, fail);
+    }, fail);
+  },
+  turn(time, text) {
+    now = time;
+    if (text !== '') {
+      const replies = parse(text);
+      for (let i = 0; i < replies.length; i++) answer(replies[i]);
+    }
+    fireDue();
+  },
+  // First line: state, calls that are waited for, when the next timer is due, what was refused and dropped; then messages.
+  drain() {
+    let text = '';
+    while (outboxFrom < outboxSize && text.length < 1000000) {
+      text += (text === '' ? '' : ',') + outbox[outboxFrom];
+      outbox[outboxFrom++] = undefined;
+    }
+    const more = outboxFrom < outboxSize;
+    if (!more) { outbox = list(); outboxSize = outboxFrom = 0; }
+    const timer = earliest();
+    return (more ? 'more' : state) + ' ' + mapSize(pending) + ' ' + (timer === null ? -1 : timer.due) + ' ' + refusedCalls + ' ' + refusedBytes + ' ' + logsDropped + '\n[' + text + ']';
+  },
+  result() { return outcome; },
+});

@@ -1,0 +1,124 @@
+"""A V8 isolate through the C library of mini-racer 0.14.
+
+The Python layer of that package would bring an event loop and host callbacks into the worker; nine functions are enough.
+"""
+
+import ctypes
+import platform
+import queue
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+LIBRARY: Final = "libmini_racer.dylib" if platform.system() == "Darwin" else "libmini_racer.so"
+
+
+class Kind(IntEnum):
+    """Types of values that the library gives back, as in its `mini_racer.cc`."""
+
+    STRING = 5
+    THROWN = 200
+    SYNTAX = 201
+    OUT_OF_MEMORY = 202
+    TERMINATED = 204
+    OTHER = 0
+
+
+_WITH_TEXT = frozenset({Kind.STRING, Kind.THROWN, Kind.SYNTAX, Kind.OUT_OF_MEMORY, Kind.TERMINATED})
+
+
+class Result(NamedTuple):
+    """What an evaluation gave: its kind and, for texts and errors, UTF-8 (lone surrogates as they are)."""
+
+    kind: Kind
+    text: bytes
+
+
+class _Content(ctypes.Union):
+    _fields_ = (("pointer", ctypes.c_void_p), ("integer", ctypes.c_int64))
+
+
+class _Value(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("content", _Content), ("length", ctypes.c_size_t), ("type", ctypes.c_uint8))
+
+
+_ValuePointer = ctypes.POINTER(_Value)
+_Callback = ctypes.CFUNCTYPE(None, ctypes.c_uint64, _ValuePointer)
+
+
+def load(folder: str, flags: tuple[str, ...]) -> ctypes.CDLL:
+    """Return the library, with V8 started under `flags`; `folder` is where mini-racer is installed."""
+    library = ctypes.CDLL(str(Path(folder, LIBRARY)))
+    number, size, byte = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint8
+    signatures: dict[str, tuple[Any, list[Any]]] = {
+        "mr_init_v8": (None, [ctypes.c_char_p, ctypes.c_char_p]),
+        "mr_init_context": (number, [_Callback]),
+        "mr_free_context": (None, [number]),
+        "mr_alloc_string_val": (_ValuePointer, [number, ctypes.c_char_p, number, byte]),
+        "mr_free_value": (None, [number, _ValuePointer]),
+        "mr_eval": (number, [number, _ValuePointer, number]),
+        "mr_cancel_task": (None, [number, number]),
+        "mr_set_hard_memory_limit": (None, [number, size]),
+        "mr_hard_memory_limit_reached": (ctypes.c_bool, [number]),
+    }
+    for name, (returns, takes) in signatures.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = returns, takes
+    library.mr_init_v8(" ".join(flags).encode(), str(Path(folder, "icudtl.dat")).encode())
+    return library
+
+
+class Isolate:
+    """One fresh realm with a heap of its own; V8 runs it on its own thread, without Python's lock."""
+
+    def __init__(self, library: ctypes.CDLL, heap_bytes: int) -> None:
+        self._library = library
+        self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
+        self._callback = _Callback(self._receive)
+        self._tasks: list[int] = []
+        self._answered = 0
+        self._context = library.mr_init_context(self._callback)
+        library.mr_set_hard_memory_limit(self._context, heap_bytes)
+
+    def evaluate(self, *sources: bytes) -> list[Result]:
+        """Return the results of `sources`, run one after another with pending promise jobs in between.
+
+        All are handed over before the first answer is awaited, which saves a change of threads for each.
+        """
+        self._tasks, self._answered = [], 0
+        handles = [self._post(source) for source in sources]
+        results = [self._results.get() for _ in sources]
+        for handle in handles:
+            self._library.mr_free_value(self._context, handle)
+        return results
+
+    def interrupt(self) -> None:
+        """Stop what runs now, uncatchably for the program; a loop of promise jobs does not stop."""
+        tasks, answered = self._tasks, self._answered
+        if answered < len(tasks):
+            self._library.mr_cancel_task(self._context, tasks[answered])
+
+    def out_of_memory(self) -> bool:
+        """Return whether the heap reached its limit, which a terminated promise job does not tell otherwise."""
+        return bool(self._library.mr_hard_memory_limit_reached(self._context))
+
+    def free(self) -> None:
+        """Give back the isolate; whatever still runs in it is ended."""
+        self._library.mr_free_context(self._context)
+
+    def _post(self, source: bytes) -> Any:
+        handle = self._library.mr_alloc_string_val(self._context, source, len(source), Kind.STRING)
+        self._tasks.append(self._library.mr_eval(self._context, handle, 0))
+        return handle
+
+    def _receive(self, _: int, pointer: Any) -> None:
+        value = pointer.contents
+        kind = Kind(value.type) if value.type in _KINDS else Kind.OTHER
+        text = ctypes.string_at(value.content.pointer, value.length) if kind in _WITH_TEXT else b""
+        self._library.mr_free_value(self._context, pointer)
+        self._answered += 1
+        self._results.put(Result(kind, text))
+
+
+_KINDS = frozenset(int(kind) for kind in Kind)
