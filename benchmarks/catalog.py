@@ -24,7 +24,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field, create_model
 
-from mcp_server.codemode.catalog import Detail, declare, describe, describe_search
+from mcp_server.codemode.catalog import Detail, describe, describe_search
 from mcp_server.codemode.tokens import estimate_tokens
 from mcp_server.definitions.annotations import Annotations, as_annotations
 from mcp_server.schema.output import Output, read_output
@@ -42,6 +42,8 @@ class Money(BaseModel):
 
 
 class Address(BaseModel):
+    """Where letters arrive."""
+
     street: str
     city: str
     postcode: str = Field(description="as written on letters")
@@ -49,6 +51,8 @@ class Address(BaseModel):
 
 
 class Person(BaseModel):
+    """Someone with a name."""
+
     id: int
     name: str
     email: str | None = Field(None, description="work address")

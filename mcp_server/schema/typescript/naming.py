@@ -23,7 +23,7 @@ def best_name(names: Mapping[str, int]) -> str:
     found = sorted({pascal(name) for name, rank in names.items() if rank == lowest} - {""})
     if not found:
         return "Data"
-    common = _common(found)
+    common = common_words(found)
     if len(found) == 1 or common:
         return common or found[0]
     return f"{found[0]}Or{found[1]}" if len(found) == 2 else f"{found[0]}Like"
@@ -54,7 +54,7 @@ def distinct(wanted: Iterable[str], reserved: frozenset[str] = frozenset()) -> l
     return found
 
 
-def _common(names: list[str]) -> str:
+def common_words(names: list[str]) -> str:
     """Return the words that all names have, in the order of the first: `ListUsersInput`, `ListTagsInput`: `ListInput`."""
     split = [re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+(?![^A-Z])", name) for name in names]
     return "".join(word for word in split[0] if all(word in words for words in split))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mcp_server.schema.typescript import text
+from mcp_server.schema.typescript.families import find_families
 from mcp_server.schema.typescript.naming import best_name, distinct
 from mcp_server.schema.typescript.notes import FORMATS
 from mcp_server.schema.typescript.shapes import (
@@ -39,10 +40,14 @@ class Writer:
         for shape in self._order:
             self._uses.update(self._children(shape))
         self._sizes: dict[Shape, int] = {}
+        self._families = find_families(shapes, self._order)
+        self._generic = {record: family for family in self._families for record in family.fillings}
         declared = [shape for shape in self._order if self._is_declared(shape)]
         declared.sort(key=self._wanted_name)
-        names = distinct(map(self._wanted_name, declared))
-        self._names = dict(zip(declared, names, strict=True))
+        wanted = [*(family.name for family in self._families), *map(self._wanted_name, declared)]
+        names = distinct(wanted)
+        self._family_names = dict(zip(self._families, names, strict=False))
+        self._names = dict(zip(declared, names[len(self._families) :], strict=True))
 
     def words(self) -> list[str]:
         """Return the short words in use, such as `int`."""
@@ -51,17 +56,25 @@ class Writer:
 
     def declarations(self) -> list[str]:
         """Return one declaration for each short word and each named type, in a stable order."""
-        found = [f"type {word} = {WORDS[word]};" for word in self.words()]
-        for shape, name in self._names.items():
-            note = self._shapes.notes.get(shape)
-            body = self._shapes.bodies[shape.key] if isinstance(shape, Reference) else shape
-            written = self._body(shape, 0) if body is shape else self.expression(body)
-            found.append((f"// {note}\n" if note else "") + f"type {name} = {written};")
-        return found
+        words = [f"type {word} = {WORDS[word]};" for word in self.words()]
+        found = {name: self._declaration(shape, name) for shape, name in self._names.items()}
+        for family, name in self._family_names.items():
+            found[name] = f"type {name}<T> = {self._body(family.body, 0)};"
+        return [*words, *(found[name] for name in sorted(found))]
 
     def expression(self, shape: Shape, indent: int = 0) -> str:
         """Return the type as it is written where it is used; `indent` is the depth of the line it starts on."""
-        return self._names.get(shape) or self._body(shape, indent)
+        if shape in self._names:
+            return self._names[shape]
+        if isinstance(shape, Record) and (family := self._generic.get(shape)):
+            return f"{self._family_names[family]}<{self.expression(family.fillings[shape], indent)}>"
+        return self._body(shape, indent)
+
+    def _declaration(self, shape: Shape, name: str) -> str:
+        note = self._shapes.notes.get(shape)
+        body = self._shapes.bodies[shape.key] if isinstance(shape, Reference) else shape
+        written = self._body(shape, 0) if body is shape else self.expression(body)
+        return (f"// {note}\n" if note else "") + f"type {name} = {written};"
 
     def _children(self, shape: Shape) -> tuple[Shape, ...]:
         return (self._shapes.bodies[shape.key],) if isinstance(shape, Reference) else children(shape)
@@ -83,6 +96,9 @@ class Writer:
         size = self._size(shape)
         if isinstance(shape, Reference):
             return True
+        if shape in self._generic:
+            self._sizes[shape] = 2 * _NAME
+            return False
         uses = self._uses[shape]
         pays = (uses - 1) * size > uses * _NAME + _DECLARATION
         if pays and self._is_worth_a_name(shape):
