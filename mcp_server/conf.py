@@ -131,7 +131,9 @@ def _values(
         name = known.get(key)
         where = f"{path}[{key!r}]"
         if name is None:
-            errors.append(ConfigurationError(f"{where} is not a setting.", f"The settings are {', '.join(known)}."))
+            errors.append(
+                ConfigurationError(f"{where} is not a setting.", f"The settings are {', '.join(known)}.")
+            )
             continue
         try:
             yield name, _CONVERTERS[kind, name](value, where, errors)
@@ -192,10 +194,16 @@ def _limits(value: Any, where: str, errors: list[ConfigurationError]) -> Mapping
     found = {}
     for name, number in value.items():
         if name not in LIMIT_FIELDS:
-            errors.append(ConfigurationError(f"{where}[{name!r}] is not a limit.", f"The limits are {', '.join(LIMIT_FIELDS)}."))
+            errors.append(
+                ConfigurationError(
+                    f"{where}[{name!r}] is not a limit.", f"The limits are {', '.join(LIMIT_FIELDS)}."
+                )
+            )
         elif isinstance(number, bool) or not isinstance(number, int) or number < LIMIT_FIELDS[name].minimum:
             errors.append(
-                ConfigurationError(f"{where}[{name!r}] must be a whole number of at least {LIMIT_FIELDS[name].minimum}.")
+                ConfigurationError(
+                    f"{where}[{name!r}] must be a whole number of at least {LIMIT_FIELDS[name].minimum}."
+                )
             )
         else:
             found[name] = number

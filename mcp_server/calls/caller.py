@@ -5,16 +5,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
 from mcp_server.access.authentication import authenticate
 from mcp_server.access.narrowing import EVERYTHING, Narrowing, read_narrowing
 from mcp_server.access.origins import check_origin
-from mcp_server.access.principal import Principal
+from mcp_server.access.principal import Principal, bind
 from mcp_server.access.refusal import Refusal
-from mcp_server.calls.running import PooledThreads, Runner, in_transaction
+from mcp_server.calls.running import PooledThreads, RequestThread, Runner, in_transaction
 from mcp_server.definitions.context import Answer, Channel, ClientInfo, LogLevel
 from mcp_server.definitions.endpoint import Endpoint
+from mcp_server.definitions.registry import registry
 from mcp_server.exceptions import ToolError
 
 
@@ -129,4 +132,29 @@ async def enter(request: HttpRequest, endpoint: Endpoint, runner: Runner) -> Cal
         loop=asyncio.get_running_loop(),
         in_transaction=any(inside) if inside else await runner.sync(in_transaction),
         narrowing=read_narrowing(request),
+    )
+
+
+async def enter_as(user: Any, endpoint_name: str) -> Caller:
+    """Return the caller for a user that Python code names: commands, tests, a project's own code.
+
+    Args:
+        user: a Django user, or None for an anonymous one.
+        endpoint_name: of the endpoint.
+
+    Raises:
+        UnknownEndpoint: when there is none of that name.
+    """
+    request = HttpRequest()
+    request.method, request.path = "POST", f"/{endpoint_name}"
+    host = next((item for item in settings.ALLOWED_HOSTS if not item.startswith(("*", "."))), "localhost")
+    request.META.update({"SERVER_NAME": host, "SERVER_PORT": "80"})
+    bind(request, user if user is not None else AnonymousUser(), None)
+    runner = RequestThread()
+    return Caller(
+        principal=Principal(request=request, credential="python"),
+        endpoint=registry.endpoint(endpoint_name),
+        runner=runner,
+        loop=asyncio.get_running_loop(),
+        in_transaction=await runner.sync(in_transaction),
     )

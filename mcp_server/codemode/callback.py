@@ -12,6 +12,7 @@ from mcp_server.calls.dispatcher import call_tool
 from mcp_server.calls.results import Outcome
 from mcp_server.codemode.catalog import Detail, declare
 from mcp_server.codemode.finding import search_tools
+from mcp_server.codemode.identifiers import identifiers
 from mcp_server.codemode.outcome import ToolFailure, ToolReply, ToolSuccess
 from mcp_server.codemode.progress import RunChannel
 from mcp_server.definitions.results import ContentItem, Text
@@ -29,6 +30,8 @@ class Callback:
         self._channel = RunChannel(caller.channel, caller.client.protocol)
         self.caller = caller.speaking_through(self._channel)
         self._inside = inside
+        # Messages to the model name tools as its program does.
+        self._identifiers = identifiers(item.name for item in inside)
         self._media: list[ContentItem] = []
         self.succeeded: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
@@ -37,6 +40,10 @@ class Callback:
     def calls(self) -> int:
         """Return how many calls have ended."""
         return self.succeeded.total() + self.failed.total()
+
+    def identifier(self, name: str) -> str:
+        """Return the name that a tool has in programs."""
+        return self._identifiers.get(name, name)
 
     async def __call__(self, name: str, arguments: Any) -> ToolReply:
         """Return the reply to `codemode.<name>(arguments)`; what the program sent is hostile."""
@@ -48,10 +55,10 @@ class Callback:
             outcome = await call_tool(self.caller, name, arguments)
         except UnknownTool:
             # It was there when the run began: the user lost it meanwhile.
-            self.failed[name] += 1
+            self.failed[self.identifier(name)] += 1
             return ToolFailure(message=f"[404] Unknown tool: {name}", status=404)
         reply = self._reply(outcome)
-        (self.failed if isinstance(reply, ToolFailure) else self.succeeded)[name] += 1
+        (self.failed if isinstance(reply, ToolFailure) else self.succeeded)[self.identifier(name)] += 1
         await self._channel.count(self.calls, name)
         return reply
 
@@ -107,7 +114,7 @@ class Callback:
     def _describe(self, arguments: Any) -> ToolReply:
         wanted = arguments.get("name") if isinstance(arguments, Mapping) else arguments
         names = {str(item) for item in wanted} if isinstance(wanted, list) else {str(wanted)}
-        chosen = [item for item in self._inside if item.name in names or item.name.replace("-", "_") in names]
+        chosen = [item for item in self._inside if item.name in names or self.identifier(item.name) in names]
         if not chosen:
             return ToolFailure(message=f"[404] Unknown tool: {', '.join(sorted(names))[:200]}", status=404)
         return ToolSuccess(json.dumps(declare(chosen, Detail.FULL)).encode())

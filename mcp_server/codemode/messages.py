@@ -10,18 +10,8 @@ from mcp_server.codemode.program import ProgramError, ProgramResult
 from mcp_server.codemode.source import excerpt
 from mcp_server.definitions.results import ContentItem, Text, ToolResult
 
-NOTHING = "The program returned no value. `return` what you want to know."
+NOTHING = "The program returned no value."
 LONGEST_CONSOLE = 20_000
-
-_ADVICE = {
-    "cpu_time_limit_ms": "The program computed too long; waiting for tools does not count. Look for an endless loop.",
-    "wall_time_limit_ms": "Do less in one program, or run calls that do not wait for each other with Promise.all.",
-    "memory_limit_mb": "Keep less at a time: page through large lists and keep only what you need.",
-    "max_result_bytes": "Return less: counts, the fields you need, the first items.",
-    "max_tool_calls": "Use a tool that returns many items at once, or do the task in several programs.",
-    "max_request_bytes": "Send smaller arguments.",
-    "max_queue_ms": "The server is busy. Try again in a moment.",
-}
 
 
 def render_program(result: ProgramResult) -> ToolResult:
@@ -47,8 +37,6 @@ def describe_failure(result: ProgramResult) -> str:
         parts.append(excerpt(result.text, error.line, error.column or 1))
     if error.suggestion and error.suggestion not in error.message:
         parts.append(f"Did you mean {error.suggestion}?")
-    if result.limit in _ADVICE:
-        parts.append(_ADVICE[result.limit])
     parts += _calls(result)
     parts += _notes(result)
     return "\n".join(parts)

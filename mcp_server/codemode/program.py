@@ -147,6 +147,7 @@ async def _run(
     job = Job(code=program.code, tools=names, limits=limits, owner=record.user_id or "anonymous")
     outcome = await _execute_until_stopped(job, callback, record)
     result = ProgramResult(run_id=record.id, text=text, status=outcome.status, limits=limits)
+    outcome.unawaited = [callback.identifier(name) for name in outcome.unawaited]
     _read_outcome(result, outcome, program)
     result.succeeded, result.failed = callback.succeeded, callback.failed
     result.media = callback.media_in(outcome.value)
