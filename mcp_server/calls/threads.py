@@ -14,10 +14,14 @@ from queue import SimpleQueue
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from asgiref import local
 from django.core.cache import caches
 from django.db import close_old_connections
 
 from mcp_server.conf import options
+
+# asgiref before 3.12 has no tags, and nothing to bring.
+_Storage: type[Any] = getattr(local, "_Storage", type(None))
 
 
 class _Home:
@@ -101,12 +105,23 @@ class ThreadPool:
 
 
 def _run_kept(function: Callable[[], Any], own: dict[str, Any]) -> Any:
+    _bring_locals()
     close_old_connections()
     try:
         with _own_caches(own):
             return function()
     finally:
         close_old_connections()
+
+
+def _bring_locals() -> None:
+    """Make Django's language, time zone and the like, which came with the context, count on this thread.
+
+    asgiref tags them with the thread that set them and re-homes them where it moves work itself; this is such a move.
+    """
+    for variable, value in copy_context().items():
+        if isinstance(value, _Storage):
+            variable.set(_Storage(threading.get_ident(), value.data))
 
 
 @contextmanager

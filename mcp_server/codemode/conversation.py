@@ -58,6 +58,7 @@ class Conversation:
         self._sending = False
         self._seen: set[int] = set()
         self._reserved_calls = 0
+        self._entries = 0
         self.outcome = RunOutcome(status="crashed")
 
     async def run(self) -> RunOutcome:
@@ -115,8 +116,16 @@ class Conversation:
                 self._accept(message)
 
     def _log(self, entry: LogEntry) -> None:
-        if len(self.outcome.logs) >= self._job.limits.max_log_entries or len(entry.text) > 2 * _LOG_CHARS:
+        self._entries += 1
+        if self._entries > self._job.limits.max_log_entries or len(entry.text) > 2 * _LOG_CHARS:
             raise Violation("more console output than the limits allow")
+        self._keep(entry)
+
+    def _keep(self, entry: LogEntry) -> None:
+        """Keep a line of the program's, or a warning of ours, which takes the place of one."""
+        if len(self.outcome.logs) >= self._job.limits.max_log_entries:
+            self.outcome.dropped_logs += 1
+            return
         self.outcome.logs.append(entry)
         if self._observer is not None:
             self._observer(entry)
@@ -191,11 +200,8 @@ class Conversation:
         return b'"e":' + text[:-1] + b',"data":' + script_json(self._within(dump(reply.data), name)) + b"}"
 
     def _warn(self, text: str) -> None:
-        """Tell the program's reader something of ours; it takes a console line's place if there is no other."""
-        if len(self.outcome.logs) < self._job.limits.max_log_entries:
-            self._log(LogEntry("warn", text[:_LOG_CHARS]))
-        else:
-            self.outcome.dropped_logs += 1
+        """Tell the program's reader something of ours."""
+        self._keep(LogEntry("warn", text[:_LOG_CHARS]))
 
     async def _send(self, data: bytes) -> None:
         # One task writes at a time; what others add meanwhile goes with its next write.

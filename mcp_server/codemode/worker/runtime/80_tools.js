@@ -38,6 +38,13 @@ const admit = (tool) => {
   calls++;
   return true;
 };
+// `$search("words", {limit: 3})` and `$describe("name")` read better than one object with named parts.
+const given = (name, args) => {
+  if (name[0] === '$' && args.length > 0 && (typeof args[0] !== 'object' || isArray(args[0]))) {
+    return { __proto__: null, [name === '$search' ? 'query' : 'name']: args[0], options: args[1] };
+  }
+  return args.length === 0 ? undefined : args.length === 1 ? args[0] : args;
+};
 const callTool = (target, name, args, site) => new $Promise((resolve, reject) => {
   if (!admit(name)) {
     const most = name[0] === '$' ? limits.reservedCalls + ' searches' : limits.calls + ' tool calls';
@@ -46,7 +53,7 @@ const callTool = (target, name, args, site) => new $Promise((resolve, reject) =>
   }
   const id = ++sequence;
   mapSet(pending, id, { __proto__: null, resolve, reject, name, site });
-  encode(args.length === 0 ? undefined : args.length === 1 ? args[0] : args, 'arguments', (text) => {
+  encode(given(name, args), 'arguments', (text) => {
     if (text === undefined) text = '{}';
     if (utf8Exceeds(text, limits.requestBytes)) {
       refusedBytes++;
