@@ -1,15 +1,14 @@
 """The one place that decides who may see and call a definition: for list, call, search, catalog and code (contract G01)."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from mcp_server.access.principal import Principal
 from mcp_server.definitions.endpoint import EndpointDefinition
-from mcp_server.definitions.guards import Guard
+from mcp_server.definitions.guards import Guard, Runs
 
 logger = logging.getLogger("mcp_server")
-RunSync = Callable[..., Awaitable[Any]]
 
 
 class Guarded(Protocol):
@@ -23,62 +22,85 @@ class Guarded(Protocol):
 
 def needs_await(definition: Guarded, endpoint: EndpointDefinition) -> bool:
     """Return whether a guard of the definition or of its endpoint is a coroutine."""
-    return any(guard is not None and guard.is_async for guard in (definition.guard, endpoint.guard))
+    return any(_is_async(guard) for guard in (definition.guard, endpoint.guard))
+
+
+def needs_thread(definition: Guarded, endpoint: EndpointDefinition, principal: Principal) -> bool:
+    """Return whether the decision may touch the database: a guard may ask it, and an old principal is read again."""
+    return definition.guard is not None or endpoint.guard is not None or principal.is_stale
 
 
 def permits(definition: Guarded, endpoint: EndpointDefinition, principal: Principal) -> bool:
     """Return whether the principal may see and call the definition; for guards that need no await."""
-    if endpoint.login_required and not principal.user.is_authenticated:
-        return False
-    guards = (endpoint.guard, definition.guard)
-    return all(guard is None or _ask(guard, definition.name, principal) for guard in guards)
+    principal.refresh()
+    return _lets_in(endpoint, principal) and _ask(definition.guard, definition.name, principal)
 
 
 async def apermits(
-    definition: Guarded, endpoint: EndpointDefinition, principal: Principal, run_sync: RunSync
+    definition: Guarded, endpoint: EndpointDefinition, principal: Principal, runner: Runs
 ) -> bool:
     """Return whether the principal may see and call the definition."""
     if not needs_await(definition, endpoint):
-        return bool(await run_sync(permits, definition, endpoint, principal))
-    if endpoint.login_required and not principal.user.is_authenticated:
-        return False
-    for guard in (endpoint.guard, definition.guard):
-        if guard is not None and not await _aask(guard, definition.name, principal, run_sync):
-            return False
-    return True
+        return bool(await runner.sync(permits, definition, endpoint, principal))
+    return await _alets_in(endpoint, principal, runner) and await _aask(
+        definition.guard, definition.name, principal, runner
+    )
 
 
 async def choose_permitted(
-    definitions: Sequence[Any], endpoint: EndpointDefinition, principal: Principal, run_sync: RunSync
+    definitions: Sequence[Any], endpoint: EndpointDefinition, principal: Principal, runner: Runs
 ) -> list[Any]:
     """Return the definitions that the principal may see, in order; all sync guards are asked in one hop."""
-    answers: dict[int, bool] = {}
-    plain = [item for item in definitions if not needs_await(item, endpoint)]
-    if plain:
-        answers.update(await run_sync(_ask_all, plain, endpoint, principal))
-    for item in definitions:
-        if id(item) not in answers:
-            answers[id(item)] = await apermits(item, endpoint, principal, run_sync)
-    return [item for item in definitions if answers[id(item)]]
+    awaited = [item for item in definitions if _is_async(item.guard)]
+    if awaited or _is_async(endpoint.guard):
+        if not await _alets_in(endpoint, principal, runner):
+            return []
+        chosen = await runner.sync(_ask_each, definitions, principal)
+        for item in awaited:
+            if await _aask(item.guard, item.name, principal, runner):
+                chosen.add(id(item))
+    else:
+        chosen = await runner.sync(_choose, definitions, endpoint, principal)
+    return [item for item in definitions if id(item) in chosen]
 
 
-def _ask_all(
-    definitions: Sequence[Any], endpoint: EndpointDefinition, principal: Principal
-) -> dict[int, bool]:
+def _is_async(guard: Guard | None) -> bool:
+    return guard is not None and guard.is_async
+
+
+def _choose(definitions: Sequence[Any], endpoint: EndpointDefinition, principal: Principal) -> set[int]:
     principal.refresh()
-    return {id(item): permits(item, endpoint, principal) for item in definitions}
+    return _ask_each(definitions, principal) if _lets_in(endpoint, principal) else set()
 
 
-def _ask(guard: Guard, name: str, principal: Principal) -> bool:
+def _ask_each(definitions: Sequence[Any], principal: Principal) -> set[int]:
+    plain = (item for item in definitions if not _is_async(item.guard))
+    return {id(item) for item in plain if _ask(item.guard, item.name, principal)}
+
+
+def _lets_in(endpoint: EndpointDefinition, principal: Principal) -> bool:
+    if endpoint.login_required and not principal.user.is_authenticated:
+        return False
+    return _ask(endpoint.guard, f"endpoint {endpoint.name}", principal)
+
+
+async def _alets_in(endpoint: EndpointDefinition, principal: Principal, runner: Runs) -> bool:
+    await runner.sync(principal.refresh)
+    if endpoint.login_required and not principal.user.is_authenticated:
+        return False
+    return await _aask(endpoint.guard, f"endpoint {endpoint.name}", principal, runner)
+
+
+def _ask(guard: Guard | None, name: str, principal: Principal) -> bool:
     try:
-        return guard.check(principal.request)
+        return guard is None or guard.check(principal.request)
     except Exception as error:  # noqa: BLE001 - a guard is the author's code; whatever it raises hides the tool
         return _hide(name, principal, error)
 
 
-async def _aask(guard: Guard, name: str, principal: Principal, run_sync: RunSync) -> bool:
+async def _aask(guard: Guard | None, name: str, principal: Principal, runner: Runs) -> bool:
     try:
-        return await guard.acheck(principal.request, run_sync)
+        return guard is None or await guard.acheck(principal.request, runner)
     except Exception as error:  # noqa: BLE001 - as above
         return _hide(name, principal, error)
 
@@ -87,5 +109,5 @@ def _hide(name: str, principal: Principal, error: Exception) -> bool:
     """Return the answer of a guard that raised: no. It is logged once a request (contract G04)."""
     if name not in principal.failed_guards:
         principal.failed_guards.add(name)
-        logger.error("The guard of %s raised; it is hidden from this request", name, exc_info=error)
+        logger.error("The guard of %s raised; what it guards is hidden from this request", name, exc_info=error)
     return False

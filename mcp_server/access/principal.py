@@ -45,12 +45,17 @@ class Principal:
         """Return the user's name for logs, empty for an anonymous one."""
         return str(self.user.get_username()) if self.user.is_authenticated else ""
 
+    @property
+    def is_stale(self) -> bool:
+        """Return whether user and credential must be read again before the next decision."""
+        return monotonic() - self.read_at >= LONGEST_AGE_SECONDS and bool(self.user.is_authenticated)
+
     def refresh(self) -> None:
         """Read user and credential again when they are older than a second; for calls from a run, which may be long.
 
         A user who was deactivated, or whose credential ended, is anonymous from then on.
         """
-        if monotonic() - self.read_at < LONGEST_AGE_SECONDS or not self.user.is_authenticated:
+        if not self.is_stale:
             return
         self.read_at = monotonic()
         # A new object: the old one keeps the permissions that it has loaded.

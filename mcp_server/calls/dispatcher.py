@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 from django.core.exceptions import SynchronousOnlyOperation
 
-from mcp_server.access.permission import apermits, choose_permitted, needs_await, permits
+from mcp_server.access.permission import apermits, choose_permitted, needs_await, needs_thread, permits
 from mcp_server.calls import journal
-from mcp_server.calls.abandonment import abandoned
+from mcp_server.calls.abandonment import Work, abandoned
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.context import CallContext
 from mcp_server.calls.failures import Ending, explain
@@ -26,7 +27,7 @@ LONGEST_TIMEOUT = 240.0
 async def visible_tools(caller: Caller) -> list[ToolDefinition]:
     """Return the tools that the caller may see and call, sorted by name."""
     wanted = [item for item in caller.endpoint.tools.values() if _is_offered(item, caller)]
-    return await choose_permitted(wanted, caller.endpoint.definition, caller.principal, caller.runner.sync)
+    return await choose_permitted(wanted, caller.endpoint.definition, caller.principal, caller.runner)
 
 
 async def call_tool(
@@ -55,7 +56,7 @@ async def call_tool(
         await call.record(Ending(Outcome(), "denied"))
         raise
     except asyncio.CancelledError:
-        call.abandon()
+        call.leave()
         if not caller.in_transaction:
             await call.record(Ending(Outcome(), "cancelled"))
         raise
@@ -93,8 +94,7 @@ class _Call:
         self.definition: ToolDefinition | None = None
         self.sequence = caller.run.count() if caller.run is not None else None
         self._started = perf_counter()
-        self._running = False
-        self._abandoned = False
+        self._work = Work()
 
     async def perform(self, definition: ToolDefinition) -> Ending:
         """Return how the call ends."""
@@ -102,10 +102,8 @@ class _Call:
         caller = self.caller
         endpoint = caller.endpoint.definition
         awaited = needs_await(definition, endpoint)
-        if awaited:
-            await caller.runner.sync(caller.principal.refresh)
-            if not await apermits(definition, endpoint, caller.principal, caller.runner.sync):
-                raise UnknownTool(self.name)
+        if awaited and not await apermits(definition, endpoint, caller.principal, caller.runner):
+            raise UnknownTool(self.name)
         timeout = min(definition.timeout or DEFAULT_TIMEOUT, LONGEST_TIMEOUT)
         try:
             if definition.is_async:
@@ -117,20 +115,17 @@ class _Call:
             raise
         except Exception as error:  # noqa: BLE001 - a handler is the author's code; `explain` logs what is unexpected
             if isinstance(error, TimeoutError):
-                self.abandon()
+                self.leave()
             return explain(error, definition.name)
         return Ending(outcome, "tool_error" if outcome.is_error else "ok")
 
-    def abandon(self) -> None:
+    def leave(self) -> None:
         """Stop waiting for a sync handler: its late result is dropped and its transaction rolled back."""
-        if self._running and not self._abandoned:
-            self._abandoned = True
-            abandoned.add()
+        self._work.leave()
 
     def _admit(self, definition: ToolDefinition, *, permitted: bool) -> dict[str, Any]:
         """Return the handler's arguments once the caller may call and what they sent is valid."""
         caller = self.caller
-        caller.principal.refresh()
         if not permitted and not permits(definition, caller.endpoint.definition, caller.principal):
             raise UnknownTool(self.name)
         refuse(definition.guard, caller.principal.request)
@@ -149,28 +144,23 @@ class _Call:
 
     def _run_sync(self, definition: ToolDefinition, permitted: bool) -> Outcome:
         """Do the whole call on one thread: one hop, and a QuerySet is read by the thread that made it."""
-        self._running = True
-        try:
+        with self._work:
             arguments = self._admit(definition, permitted=permitted)
             aliases = atomic_aliases(definition.atomic)
             arguments = self._complete(definition, arguments, in_atomic=bool(aliases))
             with atomic_on(aliases) as roll_back:
                 outcome = shape(definition.handler(**arguments), definition)
-                if self._abandoned or outcome.is_error:
+                if self._work.left or outcome.is_error:
                     roll_back()
             return outcome
-        finally:
-            self._running = False
-            if self._abandoned:
-                abandoned.remove()
 
     async def _run_async(self, definition: ToolDefinition, timeout: float, *, permitted: bool) -> Outcome:
-        runner = self.caller.runner
-        if permitted or definition.guard is None:
-            # Nothing here touches the database: no hop.
-            arguments = self._admit(definition, permitted=True) if self._is_let_in() else self._refuse()
+        caller, runner = self.caller, self.caller.runner
+        admit = partial(self._admit, definition, permitted=permitted)
+        if permitted or not needs_thread(definition, caller.endpoint.definition, caller.principal):
+            arguments = admit()
         else:
-            arguments = await runner.sync(lambda: self._admit(definition, permitted=False))
+            arguments = await runner.sync(admit)
         arguments = self._complete(definition, arguments, in_atomic=False)
         value = await runner.coroutine(definition.handler(**arguments), timeout=timeout)
         try:
@@ -179,13 +169,6 @@ class _Call:
             # A QuerySet, or something that holds one: it is read on a thread that may.
             outcome: Outcome = await runner.sync(shape, value, definition)
             return outcome
-
-    def _is_let_in(self) -> bool:
-        endpoint = self.caller.endpoint.definition
-        return not endpoint.login_required or bool(self.caller.principal.user.is_authenticated)
-
-    def _refuse(self) -> dict[str, Any]:
-        raise UnknownTool(self.name)
 
     async def record(self, ending: Ending) -> None:
         """Log the call; on the entering thread where that is in a transaction, so that a test sees its rows."""

@@ -5,15 +5,24 @@ as the answer is known, so `is_authenticated & (lambda request: request.user.pro
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, Protocol
 
 from django.http import HttpRequest
 
 from mcp_server.exceptions import ConfigurationError, Guidance
 
-RunSync = Callable[..., Awaitable[Any]]
 GuardLike = "Guard | str | list[str] | tuple[str, ...] | Callable[[HttpRequest], bool | Awaitable[bool]]"
+
+
+class Runs(Protocol):
+    """Where the parts of a guard run: `calls.running.Runner`."""
+
+    async def sync(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return what a plain function gives on a thread that may touch the database."""
+
+    async def coroutine(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Return what a coroutine gives on the event loop."""
 
 
 class Guard:
@@ -25,13 +34,14 @@ class Guard:
         """Return whether the request passes."""
         raise NotImplementedError
 
-    async def acheck(self, request: HttpRequest, run_sync: RunSync) -> bool:
+    async def acheck(self, request: HttpRequest, runner: Runs) -> bool:
         """Return whether the request passes, where some part of the guard must be awaited.
 
         Args:
-            run_sync: runs a plain function on the thread that may touch the database.
+            request: of the caller.
+            runner: runs the parts, each where it belongs.
         """
-        return bool(await run_sync(self.check, request))
+        return bool(await runner.sync(self.check, request))
 
     def explain(self, request: HttpRequest) -> str | None:
         """Return the advice for a caller who may see but not use the definition, or None (contract R07)."""
@@ -70,9 +80,9 @@ class _All(_Composed):
     def check(self, request: HttpRequest) -> bool:
         return all(part.check(request) for part in self.parts)
 
-    async def acheck(self, request: HttpRequest, run_sync: RunSync) -> bool:
+    async def acheck(self, request: HttpRequest, runner: Runs) -> bool:
         for part in self.parts:
-            if not await part.acheck(request, run_sync):
+            if not await part.acheck(request, runner):
                 return False
         return True
 
@@ -84,9 +94,9 @@ class _Any(_Composed):
     def check(self, request: HttpRequest) -> bool:
         return any(part.check(request) for part in self.parts)
 
-    async def acheck(self, request: HttpRequest, run_sync: RunSync) -> bool:
+    async def acheck(self, request: HttpRequest, runner: Runs) -> bool:
         for part in self.parts:
-            if await part.acheck(request, run_sync):
+            if await part.acheck(request, runner):
                 return True
         return False
 
@@ -100,8 +110,8 @@ class _Not(_Composed):
     def check(self, request: HttpRequest) -> bool:
         return not self.parts[0].check(request)
 
-    async def acheck(self, request: HttpRequest, run_sync: RunSync) -> bool:
-        return not await self.parts[0].acheck(request, run_sync)
+    async def acheck(self, request: HttpRequest, runner: Runs) -> bool:
+        return not await self.parts[0].acheck(request, runner)
 
 
 class _Function(Guard):
@@ -115,10 +125,10 @@ class _Function(Guard):
     def check(self, request: HttpRequest) -> bool:
         return bool(self.function(request))
 
-    async def acheck(self, request: HttpRequest, run_sync: RunSync) -> bool:
+    async def acheck(self, request: HttpRequest, runner: Runs) -> bool:
         if not self.is_async:
-            return bool(await run_sync(self.check, request))
-        return bool(await self.function(request))
+            return bool(await runner.sync(self.check, request))
+        return bool(await runner.coroutine(self.function(request)))
 
 
 class _Permissions(Guard):
