@@ -20,7 +20,7 @@ with would you your need tool tools one
 STOP_WORDS = frozenset(_STOP.split())
 
 # The first word of each line stands for the others.
-_SYNONYMS = """
+_VERBS = """
 get fetch read show retrieve view load open display lookup detail details
 list all browse enumerate every overview
 search find query filter match
@@ -31,6 +31,14 @@ send deliver dispatch submit
 email mail
 notify remind alert reminder notification
 cancel abort revoke stop
+copy clone duplicate
+start begin launch run execute
+upload import
+download export
+assign allocate
+approve accept
+"""
+_NOUNS = """
 user person people account member
 customer client buyer
 order purchase
@@ -41,11 +49,6 @@ count total number many sum
 picture image photo
 file document attachment
 todo task
-copy clone duplicate
-start begin launch run execute
-upload import
-download export
-assign allocate
 comment note remark
 error failure problem issue
 stock inventory
@@ -57,8 +60,18 @@ meeting appointment
 
 @cache
 def _canonical() -> dict[str, str]:
-    lines = [line.split() for line in _SYNONYMS.strip().splitlines()]
-    return {_stem(word): _stem(line[0]) for line in lines for word in line}
+    return _stand_ins(_VERBS) | _stand_ins(_NOUNS)
+
+
+@cache
+def verbs() -> frozenset[str]:
+    """The words that stand for the common verbs."""
+    return frozenset(_stand_ins(_VERBS).values())
+
+
+def _stand_ins(lines: str) -> dict[str, str]:
+    groups = [line.split() for line in lines.strip().splitlines()]
+    return {_stem(word): _stem(group[0]) for group in groups for word in group}
 
 
 @lru_cache(maxsize=1)
