@@ -234,9 +234,9 @@ class Conversation:
         if ending.refused_calls:
             outcome.limit = "max_tool_calls"
         outcome.calls += ending.refused_calls + ending.refused_bytes
+        outcome.unawaited = [name for name, _ in self._running.values()]
         if ending.kind in ("ok", "undefined"):
             outcome.status = "ok"
-            outcome.unawaited = [name for name, _ in self._running.values()]
             self._take_value(ending)
         elif ending.kind == "limit":
             outcome.status, outcome.limit = "limit", ending.limit
