@@ -71,7 +71,12 @@ class ThisThread:
         return function(*args)
 
     async def coroutine(self, coroutine: Coroutine[Any, Any, Any], *, timeout: float | None = None) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(timeout)
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result(timeout)
+        except TimeoutError:
+            future.cancel()
+            raise
 
 
 def drive(coroutine: Coroutine[Any, Any, Any]) -> Any:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import Context, copy_context
 from queue import SimpleQueue
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from asgiref import local
 from django.core.cache import caches
@@ -28,7 +28,8 @@ class _Home:
     """Where the answers of one event loop land."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
+        # Weak, since the pool finds this object by its loop: each sync request has a loop of its own.
+        self._loop = ref(loop)
         self._done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
         self._woken = False
         self._lock = threading.Lock()
@@ -37,8 +38,14 @@ class _Home:
         with self._lock:
             self._done.append((future, value, error))
             wake, self._woken = not self._woken, True
-        if wake and not self.loop.is_closed():
-            self.loop.call_soon_threadsafe(self._deliver)
+        loop = self._loop()
+        if not wake or loop is None:
+            return
+        try:
+            loop.call_soon_threadsafe(self._deliver)
+        except RuntimeError:
+            # The loop is closed: nobody waits for the answers, which would keep it alive.
+            self._done.clear()
 
     def _deliver(self) -> None:
         with self._lock:
@@ -73,7 +80,7 @@ class ThreadPool:
         loop = asyncio.get_running_loop()
         self._start()
         with self._lock:
-            home = self._homes.setdefault(loop, _Home(loop))
+            home = self._homes.get(loop) or self._homes.setdefault(loop, _Home(loop))
         future: asyncio.Future[Any] = loop.create_future()
         self._queue.put((home, future, copy_context(), function))
         return future
