@@ -87,7 +87,7 @@ class Conversation:
         limits = self._job.limits
         runtime = {
             "tools": list(self._job.tools.items()),
-            "reserved": list(RESERVED),
+            "reserved": list(RESERVED.items()),
             "reservedCalls": MAX_RESERVED_CALLS,
             "calls": limits.max_tool_calls,
             "requestBytes": limits.max_request_bytes,

@@ -1,5 +1,6 @@
 """The worker's life: start V8, confine itself, say hello, then run one job after another until the host hangs up."""
 
+import ctypes
 import gc
 import json
 import os
@@ -8,7 +9,7 @@ import signal
 import sys
 from typing import Any, Final
 
-from mcp_server.codemode.worker import confinement, v8
+from mcp_server.codemode.worker import confinement, selftest, v8
 from mcp_server.codemode.worker.channel import Channel
 from mcp_server.codemode.worker.memory import resident_bytes
 from mcp_server.codemode.worker.monitor import Bounds, Monitor
@@ -35,14 +36,17 @@ def main(text: str) -> None:
 
 
 def _serve(channel: Channel, config: dict[str, Any]) -> None:
-    memory = config["memory_mb"] * _MIB
-    report = confinement.before_v8()
-    library = v8.load(config["v8"], v8_flags(config["memory_mb"], jitless=config["jitless"]))
+    memory, jitless = config["memory_mb"] * _MIB, config["jitless"]
+    measures = confinement.before_v8()
+    library = v8.load(config["v8"], v8_flags(config["memory_mb"], jitless=jitless))
     runtime = read_runtime()
-    realm = Realm(library, runtime, memory)
+    measures |= confinement.restrict_files()
     monitor = Monitor(channel)
     monitor.start()
-    report |= confinement.after_v8(realm, memory, jitless=config["jitless"])
+    flags = _test_flags(library, memory, jitless=jitless)
+    realm = Realm(library, runtime, memory)
+    measures |= confinement.restrict_calls(memory, executable_memory=not jitless)
+    report = {"measures": measures, "flags": flags, "refused": selftest.system_tests(executable_memory=not jitless)}
     base = resident_bytes()
     gc.freeze()
     channel.send(HELLO, json.dumps({"version": VERSION, "pid": os.getpid(), "confinement": report}).encode())
@@ -57,6 +61,14 @@ def _serve(channel: Channel, config: dict[str, Any]) -> None:
         Run(channel, monitor, realm).execute(settings, job["code"])
         realm.isolate.free()
         realm = Realm(library, runtime, memory)
+
+
+def _test_flags(library: ctypes.CDLL, memory: int, *, jitless: bool) -> dict[str, bool]:
+    isolate = v8.Isolate(library, memory)
+    try:
+        return selftest.flag_tests(isolate, jitless=jitless)
+    finally:
+        isolate.free()
 
 
 def v8_flags(memory_mb: int, *, jitless: bool) -> tuple[str, ...]:

@@ -36,8 +36,8 @@ LIMIT_OF_CAUSE: Final = {
     Cause.WALL: "wall_time_limit_ms",
 }
 
-RESERVED: Final = ("$search", "$describe")
-"""Names that the host answers in every run without counting them as tool calls."""
+RESERVED: Final = {"$search": ("query", "options"), "$describe": ("name",)}
+"""Names that the host answers in every run without counting them as tool calls, with their parameters in order."""
 
 MAX_RESERVED_CALLS: Final = 100
 MAX_DEPTH: Final = 200

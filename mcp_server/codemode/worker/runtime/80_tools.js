@@ -64,8 +64,21 @@ const callTool = (target, name, args, site) => new $Promise((resolve, reject) =>
     emit('{"t":"call","i":' + id + ',"n":' + target + ',"a":' + stringify(text) + '}');
   }, (error) => { mapDelete(pending, id); reject(error); });
 });
-const makeTool = (key, target, name) => {
-  const call = { [key](...args) { const site = {}; captureStackTrace(site, call); return callTool(target, name, args, site); } }[key];
+// The reserved functions take their parameters in order; one plain object is taken as it is.
+const named = (parameters, args) => {
+  const first = args[0];
+  if (args.length === 1 && typeof first === 'object' && first !== null && !isArray(first)) return first;
+  const object = create(null);
+  for (let i = 0; i < parameters.length && i < args.length; i++) object[parameters[i]] = args[i];
+  return object;
+};
+const makeTool = (key, tool) => {
+  const { target, name, parameters } = tool;
+  const call = { [key](...args) {
+    const site = {};
+    captureStackTrace(site, call);
+    return callTool(target, name, parameters === undefined ? args : { length: 1, 0: named(parameters, args) }, site);
+  } }[key];
   made[key] = freeze(call);
   return call;
 };
@@ -103,7 +116,7 @@ const codemode = new Proxy(made, {
     if (hasOwn(target, key)) return target[key];
     const tool = mapGet(tools, key);
     if (tool === undefined) throw unknown(key);
-    return makeTool(key, tool.target, tool.name);
+    return makeTool(key, tool);
   },
   has(target, key) { return mapHas(tools, key); },
   ownKeys() {
@@ -114,7 +127,7 @@ const codemode = new Proxy(made, {
   getOwnPropertyDescriptor(target, key) {
     const tool = mapGet(tools, key);
     if (tool === undefined) return undefined;
-    if (!hasOwn(target, key)) makeTool(key, tool.target, tool.name);
+    if (!hasOwn(target, key)) makeTool(key, tool);
     return getOwnPropertyDescriptor(target, key);
   },
   set: readOnly, defineProperty: readOnly, deleteProperty: readOnly, setPrototypeOf: readOnly, preventExtensions: readOnly,
@@ -125,7 +138,10 @@ const registerTools = (entries) => {
   // The tool's own name works too, but never takes the place of another tool's identifier.
   for (let i = 0; i < entries.length; i++) mapSet(tools, entries[i][1], { __proto__: null, target: i, name: entries[i][1] });
   for (let i = 0; i < entries.length; i++) mapSet(tools, entries[i][0], { __proto__: null, target: i, name: entries[i][1] });
-  for (let i = 0; i < limits.reserved.length; i++) mapSet(tools, limits.reserved[i], { __proto__: null, target: stringify(limits.reserved[i]), name: limits.reserved[i] });
+  for (let i = 0; i < limits.reserved.length; i++) {
+    const name = limits.reserved[i][0];
+    mapSet(tools, name, { __proto__: null, target: stringify(name), name, parameters: limits.reserved[i][1] });
+  }
 };
 const answer = (reply) => {
   const call = mapGet(pending, reply.i);
