@@ -11,8 +11,9 @@ further keys (a call with an unknown key is an error to a reader, and `additiona
 
 from typing import Any
 
+from mcp_server.schema.typescript.naming import FALLBACK, TITLE
 from mcp_server.schema.typescript.notes import Notes
-from mcp_server.schema.typescript.reading import FALLBACK, TITLE, Reader, parameter
+from mcp_server.schema.typescript.reading import Reader, parameter
 from mcp_server.schema.typescript.shapes import Shape, Shapes
 from mcp_server.schema.typescript.writing import Writer
 

@@ -4,6 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+DEFINITION, TITLE, FALLBACK = range(3)
+"""Ranks of the names for a shape, the best first; those of the last rank are ours, not an author's."""
+
 TAKEN = frozenset(
     """
     Any Array ArrayBuffer Atomics BigInt Boolean DataView Date Error EvalError Exclude Extract Function Infinity Intl

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from mcp_server.schema.typescript.naming import DEFINITION, FALLBACK, TITLE
 from mcp_server.schema.typescript.notes import FORMATS, Notes, note
 from mcp_server.schema.typescript.pointers import Document
 from mcp_server.schema.typescript.shapes import (
@@ -35,9 +36,6 @@ _GUESSED = {
     "string": ("minLength", "maxLength", "pattern", "format"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
-
-DEFINITION, TITLE, FALLBACK = range(3)
-"""Ranks of the names for a shape, the best first."""
 
 
 class Reader:

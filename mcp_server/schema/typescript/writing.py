@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from mcp_server.schema.typescript import text
 from mcp_server.schema.typescript.families import find_families
-from mcp_server.schema.typescript.naming import best_name, distinct
+from mcp_server.schema.typescript.naming import FALLBACK, best_name, distinct
 from mcp_server.schema.typescript.notes import FORMATS
 from mcp_server.schema.typescript.shapes import (
     Both,
@@ -37,8 +37,11 @@ class Writer:
         self._shapes = shapes
         self._order = list(self._reachable(roots))
         self._uses = Counter(roots)
-        for shape in self._order:
-            self._uses.update(self._children(shape))
+        for shape in reversed(self._order):
+            # What has a name is written once; what has none, as often as it is used.
+            times = 1 if self._is_worth_a_name(shape) else self._uses[shape]
+            for child in self._children(shape):
+                self._uses[child] += times
         self._sizes: dict[Shape, int] = {}
         self._families = find_families(shapes, self._order)
         self._generic = {record: family for family in self._families for record in family.fillings}
@@ -100,11 +103,18 @@ class Writer:
             self._sizes[shape] = 2 * _NAME
             return False
         uses = self._uses[shape]
-        pays = (uses - 1) * size > uses * _NAME + _DECLARATION
+        pays = (uses - 1) * size > uses * _NAME + _DECLARATION or (uses > 1 and self._is_a_model(shape))
         if pays and self._is_worth_a_name(shape):
             self._sizes[shape] = _NAME
             return True
         return False
+
+    def _is_a_model(self, shape: Shape) -> bool:
+        """Return whether an author gave the record its name: that says more than its few keys again."""
+        ranks = self._shapes.names.get(shape, {}).values()
+        return (
+            isinstance(shape, Record) and len(shape.members) > 1 and min(ranks, default=FALLBACK) < FALLBACK
+        )
 
     def _is_worth_a_name(self, shape: Shape) -> bool:
         """Return whether a reader gains by a name: not for `string | null`."""
@@ -113,7 +123,7 @@ class Writer:
                 option for option in shape.options if isinstance(option, Word) and option.text[0].isalpha()
             ]
             return self._shapes.null not in shape.options and len(plain) < len(shape.options)
-        return isinstance(shape, Record | Both | Row)
+        return isinstance(shape, Record | Both | Row | Reference)
 
     def _size(self, shape: Shape) -> int:
         """Return about how many characters the shape takes; its children are measured before it."""
