@@ -117,4 +117,4 @@ class Callback:
         chosen = [item for item in self._inside if item.name in names or self.identifier(item.name) in names]
         if not chosen:
             return ToolFailure(message=f"[404] Unknown tool: {', '.join(sorted(names))[:200]}", status=404)
-        return ToolSuccess(json.dumps(declare(chosen, Detail.FULL)).encode())
+        return ToolSuccess(json.dumps(declare(chosen, Detail.FULL, names=self._identifiers)).encode())

@@ -6,6 +6,7 @@ from typing import Any
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.dispatcher import visible_tools
 from mcp_server.codemode.catalog import Detail, declare
+from mcp_server.codemode.identifiers import identifiers
 from mcp_server.codemode.search import search
 from mcp_server.codemode.tokens import estimate_tokens
 from mcp_server.definitions.tool import ToolDefinition
@@ -33,9 +34,11 @@ def search_tools(
     """Return what `find_tools` does, over tools that are known already."""
     found = search(inside, query, limit=max(1, min(limit, 50)), tags=tags, group=group)
     matches: list[Any] = list(found.matches)
-    text = declare(matches, Detail.FULL)
+    # Names are those among all that the caller sees, not among the matches.
+    names = identifiers(item.name for item in inside)
+    text = declare(matches, Detail.FULL, names=names)
     while len(matches) > 1 and estimate_tokens(text) > BUDGET:
         matches.pop()
-        text = declare(matches, Detail.FULL)
+        text = declare(matches, Detail.FULL, names=names)
     header = f"Found {found.found} of {found.visible} tools for {query[:200]!r}; showing {len(matches)}."
     return f"{header}\n{text}" if matches else f"{header} Try other words, or fewer."

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.dispatcher import call_tool, visible_tools
 from mcp_server.calls.results import Outcome
-from mcp_server.codemode.catalog import Detail, describe
+from mcp_server.codemode.catalog import Description, Detail, describe
 from mcp_server.codemode.tool import CODE, SEARCH, build_code_tool, build_search_tool
 from mcp_server.definitions.endpoint import CodePolicy, EndpointDefinition
 from mcp_server.definitions.tool import ToolDefinition
@@ -65,18 +65,24 @@ async def offered_tools(caller: Caller) -> list[ToolDefinition]:
 def _own_tools(caller: Caller, inside: list[ToolDefinition], mode: Mode) -> list[ToolDefinition]:
     if not inside:
         return []
+    description = describe_code(caller, inside, mode)
+    own = [build_code_tool(inside, description.text)]
+    if description.detail is Detail.PROGRESSIVE:
+        own.append(build_search_tool(len(inside)))
+    return own
+
+
+def describe_code(caller: Caller, inside: list[ToolDefinition], mode: Mode) -> Description:
+    """Return the description of `code` for a caller whose programs may call the tools `inside`."""
     definition = caller.endpoint.definition
     detail = Detail.PROGRESSIVE.value if mode == "progressive" else "auto"
     description = describe(caller.endpoint.name, inside, detail=detail, template=definition.code_description)
     if mode == "on" and description.detail in {Detail.NAMES, Detail.PROGRESSIVE}:
         # "on" promises types, whatever they cost; "auto" may do with less.
-        description = describe(
+        return describe(
             caller.endpoint.name, inside, detail=Detail.TYPES, template=definition.code_description
         )
-    own = [build_code_tool(inside, description.text)]
-    if description.detail is Detail.PROGRESSIVE:
-        own.append(build_search_tool(len(inside)))
-    return own
+    return description
 
 
 async def call_offered(caller: Caller, name: str, arguments: Mapping[str, Any] | None) -> Called:

@@ -66,11 +66,11 @@ def declare(
     """Return the tools as text for a model: TypeScript, or at `NAMES` one line each.
 
     Args:
-        tools: in any order; the text has them sorted.
+        tools: in the order of the text.
         detail: `PROGRESSIVE` gives "".
         names: the identifier of each tool where `tools` are part of a greater set, whose names count.
     """
-    ordered = sorted(tools, key=lambda tool: tool.name)
+    ordered = list(tools)
     if names is None:
         names = identifiers(tool.name for tool in ordered)
     if detail is Detail.PROGRESSIVE or not ordered:

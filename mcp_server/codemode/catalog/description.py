@@ -69,7 +69,7 @@ def describe(
     Raises:
         ValueError: when `detail` is none of these.
     """
-    visible = tuple(tools)
+    visible = tuple(sorted(tools, key=lambda tool: tool.name))
     key = (endpoint_name, detail, template, budget, *map(id, visible))
     found = _kept.get(key)
     if found is None:
