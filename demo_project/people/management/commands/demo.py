@@ -1,6 +1,5 @@
 """`manage.py demo`: the whole product with one command, on SQLite and without any service."""
 
-import json
 import socket
 from argparse import ArgumentParser
 from pathlib import Path
@@ -15,6 +14,7 @@ from demo_project.accounts import Account, prepare_accounts
 from demo_project.asgi import application
 from demo_project.checking import check_demo
 from demo_project.samples import load_samples
+from mcp_server.management.clients import CLIENTS
 
 HOST = "127.0.0.1"
 ENDPOINTS = {"demo": "/mcp", "demo-code": "/mcp/code"}
@@ -51,18 +51,12 @@ class Command(BaseCommand):
             f"{account.username} / {account.password}" for account, _ in accounts if account.is_staff
         )
         self.stdout.write(f"Admin       {address}/admin/   sign in as {signs}\n")
+        servers = {name: address + path for name, path in ENDPOINTS.items()}
         for account, token in accounts:
             self.stdout.write(f"\nClient configuration for the user {account.username!r}:")
-            self.stdout.write(json.dumps({"mcpServers": _client_entries(address, token)}, indent=2))
+            self.stdout.write(CLIENTS["other"].write(servers, token))
         self.stdout.write("\nTokens change at each start. Ctrl-C ends the demo.")
         self.stdout.flush()
-
-
-def _client_entries(address: str, token: str) -> dict[str, Any]:
-    headers = {"Authorization": f"Bearer {token}"}
-    return {
-        name: {"type": "http", "url": address + path, "headers": headers} for name, path in ENDPOINTS.items()
-    }
 
 
 def _listen(port: int) -> socket.socket:
