@@ -7,7 +7,7 @@ from mcp_server.codemode.outcome import ErrorKind, RunError
 from mcp_server.codemode.safety import UnsafeJson, read_json, safe_text
 
 _FRAME: Final = re.compile(
-    r"^\s*at (?:(?P<name>[^(\n]*?) \()?code\.js:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?\s*$", re.MULTILINE
+    r"^\s*at (?:(?P<name>[^(\n]*) \()?program:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?\s*$", re.MULTILINE
 )
 _PARSE: Final = re.compile(
     r"^(?:code\.js|<anonymous>):(?P<line>\d{1,9}): (?P<name>\w+)?(?:: )?(?P<message>[^\n]*)\n(?P<source>[^\n]*)\n(?P<caret>\s*\^)?"
@@ -52,14 +52,13 @@ _NO_MODULES: Final = "Not supported"
 def explain_thrown(found: dict[str, Any]) -> RunError:
     """Return the error for what the program threw, as the runtime described it."""
     name, message = _text(found.get("name"), "Error"), _text(found.get("message"), "")
-    matches = _FRAME.finditer(_text(found.get("stack"), ""))
-    frames = [match for match in matches if int(match["line"]) > _LINES_BEFORE][:10]
+    frames = list(_FRAME.finditer(_text(found.get("stack"), "")))[:10]
     status = found.get("status")
     return RunError(
         kind=_KINDS.get(name, "error"),
         name=name,
         message=advise(name, message),
-        line=_line(frames[0]["line"]) if frames else None,
+        line=int(frames[0]["line"]) if frames else None,
         column=int(frames[0]["column"]) if frames else None,
         stack=tuple(_frame(match) for match in frames),
         status=int(status) if isinstance(status, int | float) and 0 <= status < 1000 else None,
@@ -103,7 +102,7 @@ def advise(name: str, message: str) -> str:
 
 
 def _frame(match: re.Match[str]) -> str:
-    place = f"line {_line(match['line'])}, column {match['column']}"
+    place = f"line {match['line']}, column {match['column']}"
     return f"at {match['name']} ({place})" if match["name"] else f"at {place}"
 
 

@@ -37,6 +37,7 @@ class Monitor(threading.Thread):
         self._bounds: Bounds | None = None
         self._interrupt: Callable[[], None] = int
         self._begun = (0.0, 0.0)
+        self._floor = 0
         self.verdict: Cause | None = None
         self.peak = 0
 
@@ -45,12 +46,14 @@ class Monitor(threading.Thread):
         with self._lock:
             self._bounds, self._interrupt = bounds, interrupt
             self._begun = (time.process_time(), time.monotonic())
-            self.peak = resident_bytes()
+            self._floor = resident_bytes()
+            self.peak = 0
         os.write(self._wake_out, b"x")
 
     def finish(self) -> Cause | None:
         """Stop watching and return None, or the limit that was hit first."""
         with self._lock:
+            self.peak = max(self.peak, resident_bytes() - self._floor)
             if self.verdict is None:
                 self._bounds = None
             return self.verdict
@@ -92,7 +95,7 @@ class Monitor(threading.Thread):
     def _exceeded(self, bounds: Bounds) -> Cause | None:
         cpu, wall = self.spent()
         resident = resident_bytes()
-        self.peak = max(self.peak, resident)
+        self.peak = max(self.peak, resident - self._floor)
         if resident > bounds.resident:
             return Cause.MEMORY
         if cpu > bounds.cpu:

@@ -6,8 +6,8 @@ const { apply, ownKeys } = Reflect;
 const { create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, hasOwn, setPrototypeOf, keys } = Object;
 const { isArray } = Array;
 const ObjectPrototype = Object.prototype;
-const [$Array, $ArrayBuffer, $BigInt, $Boolean, $Date, $Error, $Map, $Number, $Object, $Promise, $RangeError, $RegExp, $Set, $String, $Symbol, $TypeError, $Uint8Array] =
-  [Array, ArrayBuffer, BigInt, Boolean, Date, Error, Map, Number, Object, Promise, RangeError, RegExp, Set, String, Symbol, TypeError, Uint8Array];
+const [$Array, $ArrayBuffer, $BigInt, $Boolean, $Date, $Error, $Map, $Number, $Object, $Promise, $RangeError, $RegExp, $Set, $String, $Symbol, $TypeError, $Uint8Array, $Uint32Array] =
+  [Array, ArrayBuffer, BigInt, Boolean, Date, Error, Map, Number, Object, Promise, RangeError, RegExp, Set, String, Symbol, TypeError, Uint8Array, Uint32Array];
 const { floor, min, max, ceil } = Math;
 const dateNow = Date.now;
 const uncurry = apply(Function.prototype.bind, Function.prototype.bind, [Function.prototype.call]);

@@ -22,10 +22,10 @@ const performance = { now() { return dateNow() - startedAt; } };
 global('performance', performance);
 
 const uncaught = (where, error) => record('error', 'Uncaught in ' + where + ': ' + (isError(error) ? errorLine(error) + position(error) : inspect(error)));
-const framePattern = /code\.js:(\d+):(\d+)/;
+const framePattern = /\bprogram:(\d+):(\d+)/;
 const position = (error) => {
   const match = exec(framePattern, stackText(error));
-  return match === null ? '' : ' (line ' + (match[1] - 1) + ', column ' + match[2] + ')';
+  return match === null ? '' : ' (line ' + match[1] + ', column ' + match[2] + ')';
 };
 const earliest = () => {
   let found = null;
