@@ -1,6 +1,7 @@
 """Sync handlers that nobody waits for any more: counted, and capped (contract T18)."""
 
 import threading
+from typing import Self
 
 from mcp_server.conf import options
 from mcp_server.exceptions import ToolError
@@ -41,7 +42,7 @@ class Work:
         self._running = False
         self.left = False
 
-    def __enter__(self) -> "Work":
+    def __enter__(self) -> Self:
         """Begin, on the thread of the handler.
 
         Raises:

@@ -5,7 +5,7 @@ as the answer is known, so `is_authenticated & (lambda request: request.user.pro
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Protocol
 
 from django.http import HttpRequest
@@ -51,6 +51,10 @@ class Guard:
         """Return the permission strings that the guard names, for checks and for narrowing (contract R12)."""
         return frozenset()
 
+    def __str__(self) -> str:
+        """Return what it asks for, as an author would write it."""
+        return type(self).__name__
+
     def __and__(self, other: Any) -> "Guard":
         return _All(self, as_guard(other))
 
@@ -68,6 +72,8 @@ class Guard:
 
 
 class _Composed(Guard):
+    sign = ""
+
     def __init__(self, *parts: Guard) -> None:
         self.parts = parts
         self.is_async = any(part.is_async for part in parts)
@@ -75,8 +81,13 @@ class _Composed(Guard):
     def permissions(self) -> frozenset[str]:
         return frozenset().union(*(part.permissions() for part in self.parts))
 
+    def __str__(self) -> str:
+        return "(" + f" {self.sign} ".join(map(str, self.parts)) + ")"
+
 
 class _All(_Composed):
+    sign = "&"
+
     def check(self, request: HttpRequest) -> bool:
         return all(part.check(request) for part in self.parts)
 
@@ -91,6 +102,8 @@ class _All(_Composed):
 
 
 class _Any(_Composed):
+    sign = "|"
+
     def check(self, request: HttpRequest) -> bool:
         return any(part.check(request) for part in self.parts)
 
@@ -107,6 +120,9 @@ class _Any(_Composed):
 
 
 class _Not(_Composed):
+    def __str__(self) -> str:
+        return f"~{self.parts[0]}"
+
     def check(self, request: HttpRequest) -> bool:
         return not self.parts[0].check(request)
 
@@ -117,10 +133,14 @@ class _Not(_Composed):
 class _Function(Guard):
     """A callable of the author's, sync or async."""
 
-    def __init__(self, function: Callable[[HttpRequest], Any]) -> None:
+    def __init__(self, function: Callable[[HttpRequest], Any], name: str = "") -> None:
         self.function = function
+        self.name = name or getattr(function, "__qualname__", type(function).__qualname__)
         called = function if inspect.isroutine(function) else type(function).__call__
         self.is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+
+    def __str__(self) -> str:
+        return self.name
 
     def check(self, request: HttpRequest) -> bool:
         return bool(self.function(request))
@@ -135,6 +155,9 @@ class _Permissions(Guard):
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(names)
 
+    def __str__(self) -> str:
+        return ", ".join(self.names)
+
     def check(self, request: HttpRequest) -> bool:
         return bool(request.user.has_perms(self.names))
 
@@ -146,6 +169,9 @@ class _Group(Guard):
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def __str__(self) -> str:
+        return f"in_group({self.name!r})"
+
     def check(self, request: HttpRequest) -> bool:
         user = request.user
         # An anonymous user has an empty set of groups.
@@ -155,6 +181,9 @@ class _Group(Guard):
 class _Scope(Guard):
     def __init__(self, scope: str, explain: str | None) -> None:
         self.scope, self.text = scope, explain
+
+    def __str__(self) -> str:
+        return f"has_scope({self.scope!r})"
 
     def _granted(self, request: HttpRequest) -> bool:
         scopes = getattr(request, "mcp_scopes", None)
@@ -187,9 +216,11 @@ def has_scope(scope: str, explain: str | None = None) -> Guard:
     return _Scope(scope, explain)
 
 
-is_authenticated: Guard = _Function(lambda request: request.user.is_authenticated)
-is_staff: Guard = _Function(lambda request: request.user.is_active and request.user.is_staff)
-is_superuser: Guard = _Function(lambda request: request.user.is_active and request.user.is_superuser)
+is_authenticated: Guard = _Function(lambda request: request.user.is_authenticated, "is_authenticated")
+is_staff: Guard = _Function(lambda request: request.user.is_active and request.user.is_staff, "is_staff")
+is_superuser: Guard = _Function(
+    lambda request: request.user.is_active and request.user.is_superuser, "is_superuser"
+)
 
 
 def as_guard(value: Any) -> Guard:

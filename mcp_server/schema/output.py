@@ -4,20 +4,25 @@ import dataclasses
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
 from typing_extensions import is_typeddict
 
 from mcp_server.exceptions import ConfigurationError
+from mcp_server.schema.instances import plan_for, read_instances
 from mcp_server.schema.json_schema import read_schema
+from mcp_server.schema.plain import dump_checked, dump_plain
 from mcp_server.schema.signature import read_hints
 from mcp_server.schema.validation import JSONSchemaValidator
 
+_DEEPEST = 20  # references to references; more is a circle
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Output:
     """What a tool gives back.
 
@@ -32,22 +37,46 @@ class Output:
     declared: bool
     dump: Callable[[Any], bytes] = field(repr=False)
 
-    @property
+    @cached_property
     def is_object(self) -> bool:
         """Return whether the value is always an object, as `structuredContent` must be."""
-        return self.json_schema.get("type") == "object"
+        return _is_object(self.json_schema, self.json_schema.get("$defs", {}))
 
     @property
     def wrapped_schema(self) -> Mapping[str, Any]:
         """Return the schema of `structuredContent`: lists under `results`, scalars under `result` (contract R03)."""
         if self.is_object:
-            return self.json_schema
+            # Unchanged where the author wrote it so; a union of objects has no type of its own, which clients expect.
+            return self.json_schema if "type" in self.json_schema else {"type": "object", **self.json_schema}
         inner = {key: value for key, value in self.json_schema.items() if key != "$defs"}
-        key = "results" if self.is_list else "result"
-        wrapped: dict[str, Any] = {"type": "object", "properties": {key: inner}, "required": [key]}
+        wrapped: dict[str, Any] = {
+            "type": "object",
+            "properties": {self._key: inner},
+            "required": [self._key],
+        }
         if "$defs" in self.json_schema:
             wrapped["$defs"] = self.json_schema["$defs"]
         return wrapped
+
+    def wrap(self, value: Any) -> Any:
+        """Return what `wrapped_schema` describes, for a plain value."""
+        return value if self.is_object else {self._key: value}
+
+    @property
+    def _key(self) -> str:
+        return "results" if self.is_list else "result"
+
+
+def _is_object(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> bool:
+    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        return False
+    if "type" in schema:
+        return bool(schema["type"] == "object")
+    reference = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    if reference in definitions:
+        return _is_object(definitions[reference], definitions, depth + 1)
+    choices = schema.get("anyOf") or schema.get("oneOf") or ()
+    return bool(choices) and all(_is_object(item, definitions, depth + 1) for item in choices)
 
 
 def read_output(
@@ -108,18 +137,21 @@ def _is_structured(annotation: Any) -> bool:
 
 
 def _from_type(annotation: Any, *, declared: bool) -> Output:
-    adapter: TypeAdapter[Any] = annotation if isinstance(annotation, TypeAdapter) else TypeAdapter(annotation)
+    given = isinstance(annotation, TypeAdapter)
+    adapter: TypeAdapter[Any] = annotation if given else TypeAdapter(annotation)
     schema = read_schema(adapter, "serialization")
-    is_list = schema.get("type") == "array"
-    fields = _attribute_fields(annotation)
+    plan = plan_for(adapter._type if given else annotation)
 
     def dump(value: Any) -> bytes:
-        plain = _read_attributes(value, fields, is_list=is_list)
-        checked = adapter.validate_python(plain, from_attributes=True)
-        return adapter.dump_json(checked, by_alias=True)
+        checked = adapter.validate_python(read_instances(value, plan), from_attributes=True)
+        return dump_checked(adapter, checked)
 
     return Output(
-        json_schema=schema, is_list=is_list, admits_none=_admits_none(schema), declared=declared, dump=dump
+        json_schema=schema,
+        is_list=schema.get("type") == "array",
+        admits_none=_admits_none(schema),
+        declared=declared,
+        dump=dump,
     )
 
 
@@ -130,39 +162,9 @@ def _admits_none(schema: Mapping[str, Any]) -> bool:
     return any(_admits_none(item) for item in schema.get("anyOf", ()) if isinstance(item, Mapping))
 
 
-def _attribute_fields(annotation: Any) -> Sequence[str]:
-    """Return the fields to read from a model instance where pydantic cannot do so itself: TypedDicts, dataclasses."""
-    arguments = typing.get_args(annotation)
-    if arguments and typing.get_origin(annotation) is not None:
-        return next((found for item in arguments if (found := _attribute_fields(item))), ())
-    if isinstance(annotation, type) and (is_typeddict(annotation) or dataclasses.is_dataclass(annotation)):
-        return tuple(typing.get_type_hints(annotation))
-    return ()
-
-
-def _read_attributes(value: Any, fields: Sequence[str], *, is_list: bool) -> Any:
-    if (
-        is_list
-        and not isinstance(value, list | tuple | str | bytes | Mapping)
-        and isinstance(value, Iterable)
-    ):
-        value = list(value)  # a QuerySet or a generator
-    if not fields:
-        return value
-    if is_list and isinstance(value, list | tuple):
-        return [_read_instance(item, fields) for item in value]
-    return _read_instance(value, fields)
-
-
-def _read_instance(value: Any, fields: Sequence[str]) -> Any:
-    from django.db.models import Model
-
-    return {name: getattr(value, name) for name in fields} if isinstance(value, Model) else value
-
-
 def _from_json_schema(schema: Mapping[str, Any]) -> Output:
     from jsonschema.exceptions import SchemaError
-    from pydantic_core import from_json, to_json
+    from pydantic_core import from_json
 
     try:
         validator = JSONSchemaValidator(schema)
@@ -172,7 +174,7 @@ def _from_json_schema(schema: Mapping[str, Any]) -> Output:
         ) from error
 
     def dump(value: Any) -> bytes:
-        data = to_json(value)
+        data = dump_plain(value)
         if problems := validator.problems(from_json(data)):
             raise ValueError("; ".join(f"{item.field}: {item.message}" for item in problems))
         return data

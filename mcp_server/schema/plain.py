@@ -1,18 +1,23 @@
 """Any value of a Django project as JSON, or a sentence that names what JSON cannot hold, and where (contract T08)."""
 
+import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db.models import Model, QuerySet
 from django.utils.functional import Promise
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from pydantic import BaseModel, TypeAdapter
+from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
 DEEPEST = 200
 
 
 class Unserializable(ValueError):
     """A value that JSON cannot hold."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The tool returned a value that JSON cannot hold: {reason}.")
 
 
 def dump_plain(value: Any) -> bytes:
@@ -21,20 +26,42 @@ def dump_plain(value: Any) -> bytes:
     Raises:
         Unserializable: naming the path of NaN, a cycle, a model instance or an unknown object.
     """
-    if isinstance(value, Iterable) and not isinstance(
-        value, str | bytes | Mapping | list | tuple | set | QuerySet
-    ):
-        value = list(value) if hasattr(value, "__next__") else value  # a generator can be read only once
+    if isinstance(value, Iterator):
+        value = list(value)  # it can be read only once
     try:
         data = to_json(value, fallback=_fall_back, inf_nan_mode="constants", bytes_mode="base64")
-    except UnicodeEncodeError:
-        return dump_plain(_repair(value))
-    except (PydanticSerializationError, ValueError, RecursionError) as error:
-        _find(value, "", [])
+    except PydanticSerializationError as error:
+        if _SURROGATES in str(error):
+            return dump_plain(_repair(to_jsonable_python(value, fallback=_fall_back, bytes_mode="base64")))
+        _find(value)
+        raise Unserializable(_reason(error)) from error
+    except (ValueError, RecursionError) as error:
+        _find(value)
         raise Unserializable(_reason(error)) from error
     if b"NaN" in data or b"Infinity" in data:
-        _find(from_json(data), "", [])
+        _find(from_json(data))
     return data
+
+
+def dump_checked(adapter: TypeAdapter[Any], value: Any) -> bytes:
+    """Return compact JSON for a value of the adapter's type, as that type wants it to be written.
+
+    Raises:
+        Unserializable: naming the path of NaN.
+    """
+    try:
+        data = adapter.dump_json(value, by_alias=True)
+    except PydanticSerializationError as error:
+        if _SURROGATES not in str(error):
+            raise
+        return dump_plain(_repair(adapter.dump_python(value, by_alias=True, mode="json")))
+    if b"null" in data:
+        # pydantic writes NaN as null, which the schema does not promise.
+        _find(adapter.dump_python(value, by_alias=True, mode="json"))
+    return data
+
+
+_SURROGATES = "surrogates not allowed"
 
 
 def _fall_back(value: Any) -> Any:
@@ -58,36 +85,27 @@ def _describe(value: Any) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    text = str(error)
-    if "Circular reference" in text:
-        return "The tool returned a value that JSON cannot hold: it holds itself."
     # pydantic wraps what the fallback says.
-    said = text.removeprefix("Error calling function `_fall_back`: TypeError: ")
-    return f"The tool returned a value that JSON cannot hold: {said if said != text else 'it is not JSON'}."
+    said = str(error).removeprefix("Error calling function `_fall_back`: TypeError: ")
+    return said if said != str(error) else "it is not JSON"
 
 
-def _find(value: Any, path: str, above: list[int]) -> None:
+def _find(value: Any, path: str = "", above: tuple[int, ...] = ()) -> None:
     """Raise for the first thing in `value` that JSON cannot hold."""
+    where = path or "the top"
     if isinstance(value, float) and not math.isfinite(value):
-        raise Unserializable(
-            f"The tool returned a value that JSON cannot hold: {value} at {path or 'the top'}."
-        )
-    if isinstance(value, str | int | float | bool | None):
+        raise Unserializable(f"{value} at {where}")
+    if value is None or isinstance(value, str | int | float | bool):
         return
     if id(value) in above or len(above) > DEEPEST:
-        reason = "it holds itself" if id(value) in above else f"more than {DEEPEST} levels"
         raise Unserializable(
-            f"The tool returned a value that JSON cannot hold: {reason} at {path or 'the top'}."
+            f"{'it holds itself' if id(value) in above else f'more than {DEEPEST} levels'} at {where}"
         )
     if isinstance(value, Model):
-        where = f" at {path}" if path else ""
-        raise Unserializable(f"The tool returned a value that JSON cannot hold{where}: {_describe(value)}.")
+        raise Unserializable(f"{_describe(value)}; it is at {where}")
     for name, item in _members(value):
-        _find(
-            item,
-            f"{path}{name}" if name.startswith("[") or not path else f"{path}.{name}",
-            [*above, id(value)],
-        )
+        inner = f"{path}{name}" if name.startswith("[") or not path else f"{path}.{name}"
+        _find(item, inner, (*above, id(value)))
 
 
 def _members(value: Any) -> Iterable[tuple[str, Any]]:
@@ -95,11 +113,17 @@ def _members(value: Any) -> Iterable[tuple[str, Any]]:
         return [(str(key), item) for key, item in value.items()]
     if isinstance(value, list | tuple | set | frozenset | QuerySet):
         return [(f"[{number}]", item) for number, item in enumerate(value)]
+    if isinstance(value, BaseModel) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
+        return vars(value).items() if hasattr(value, "__dict__") else _fields(value)
     return []
 
 
+def _fields(value: Any) -> list[tuple[str, Any]]:
+    return [(item.name, getattr(value, item.name)) for item in dataclasses.fields(value)]
+
+
 def _repair(value: Any) -> Any:
-    """Return the value with lone surrogates, which UTF-8 cannot hold, replaced (contract S08)."""
+    """Return a plain value with lone surrogates, which UTF-8 cannot hold, replaced (contract S08)."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, Mapping):

@@ -1,15 +1,18 @@
 """Validation that says what is wrong in words that a model can act on."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
 
 _SCALARS = frozenset({"int", "float", "bool"})
 _NOT_SCHEMAS = frozenset(
-    {"metadata", "config", "default", "serialization", "expected", "members", "cls", "ref"}
+    # Keys of a JSON object are text, whatever type the author gives them.
+    {"metadata", "config", "default", "serialization", "expected", "members", "cls", "ref", "keys_schema"}
 )
 
 
@@ -36,15 +39,14 @@ class InvalidArguments(ValueError):
 
 
 def tighten(schema: Any) -> Any:
-    """Return a copy of a pydantic core schema in which text is no number and no boolean.
+    """Return a copy of a pydantic core schema that takes what its JSON Schema takes: text is no number, 1 is not True.
 
-    Dates, UUIDs, Decimals and enums still come as text. Where the author said `strict=...` that stands (contract T06).
+    Dates, UUIDs, Decimals and enums still come as text, and 5.0 is a whole number, as in JSON. Where the author said
+    `strict=...` that stands (contract T06).
     """
     if isinstance(schema, list | tuple):
         return type(schema)(tighten(item) for item in schema)
-    if not isinstance(schema, dict):
-        return schema
-    if _author_chose(schema):
+    if not isinstance(schema, dict) or _author_chose(schema):
         return schema
     result: dict[str, Any] = {}
     for key, value in schema.items():
@@ -52,10 +54,56 @@ def tighten(schema: Any) -> Any:
             result[key] = {name: tighten(item) for name, item in value.items()}
         else:
             result[key] = value if key in _NOT_SCHEMAS else tighten(value)
+    return _tighten_one(result)
+
+
+def _tighten_one(schema: dict[str, Any]) -> dict[str, Any]:
     kind = schema.get("type")
-    if isinstance(kind, str) and kind in _SCALARS:
-        result.setdefault("strict", True)
-    return result
+    if not isinstance(kind, str) or "strict" in schema:
+        return schema
+    if kind in _SCALARS:
+        schema["strict"] = True
+    before = _BEFORE.get(kind)
+    if kind == "enum":
+        before = partial(_take_kind, kinds={_kind(item.value) for item in schema["members"]})
+    if before is None:
+        return schema
+    outer: dict[str, Any] = {"type": "function-before", "function": {"type": "no-info", "function": before}}
+    if "ref" in schema:
+        outer["ref"] = schema.pop("ref")
+    return {**outer, "schema": schema}
+
+
+def _take_whole(value: Any) -> Any:
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _take_text(value: Any) -> Any:
+    if isinstance(value, int | float):
+        raise PydanticCustomError("text_only", "Input should be a text in ISO 8601 format")
+    return value
+
+
+def _take_kind(value: Any, kinds: set[str]) -> Any:
+    if _kind(value) not in kinds:
+        raise PydanticCustomError("enum", "Input should be one of the listed values")
+    return value
+
+
+def _kind(value: Any) -> str:
+    """Return what JSON calls a value: to Python, True is 1, and pydantic takes "1" for 1."""
+    if isinstance(value, bool):
+        return "boolean"
+    return "number" if isinstance(value, int | float) else type(value).__name__
+
+
+_BEFORE: Mapping[str, Callable[[Any], Any]] = {
+    "int": _take_whole,
+    "date": _take_text,
+    "datetime": _take_text,
+    "time": _take_text,
+    "timedelta": _take_text,
+}
 
 
 def _author_chose(schema: dict[str, Any]) -> bool:
