@@ -1,0 +1,35 @@
+"""Amounts in words: times, sizes, shares."""
+
+from django.template.defaultfilters import filesizeformat
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+BLANK = "\N{EN DASH}"
+
+
+def duration(milliseconds: float | None) -> str:
+    """Return `0.4 ms`, `230 ms` or `1.25 s`."""
+    if milliseconds is None:
+        return BLANK
+    if milliseconds >= 1000:
+        return _("%s s") % number_format(milliseconds / 1000, 2)
+    return _("%s ms") % number_format(milliseconds, 0 if milliseconds >= 10 else 1)
+
+
+def size(number: float | None) -> str:
+    """Return a size in bytes as people write it."""
+    return BLANK if number is None else filesizeformat(number)
+
+
+def megabytes(number: float | None) -> str:
+    """Return `12.5 MB`."""
+    return BLANK if number is None else _("%s MB") % number_format(number, 1)
+
+
+def amount(value: float, unit: str) -> str:
+    """Return a limit's value with its unit, times and sizes as people write them."""
+    if unit == "bytes":
+        return size(value)
+    if unit == "ms":
+        return duration(value)
+    return f"{number_format(value, 0, use_l10n=True, force_grouping=True)} {_(unit)}"

@@ -1,0 +1,111 @@
+"""What the lists of runs and calls have in common: read-only, newest first, cheap at a million rows."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext_lazy as _
+
+from mcp_server.admin.amounts import BLANK
+from mcp_server.admin.export import export_response
+from mcp_server.admin.generics import RowAdmin
+from mcp_server.admin.paging import BoundedPaginator
+
+VIEW_CONTENT = "mcp_toolkit.view_call_content"
+
+
+def may_view_content(request: HttpRequest) -> bool:
+    """Return whether this person may read code, arguments, console and results (contract A06)."""
+    return request.user.has_perm(VIEW_CONTENT)
+
+
+class LogAdmin(RowAdmin):
+    """A log: nobody adds, changes or deletes its rows."""
+
+    content_fields: tuple[str, ...] = ()
+    """What only those may see, search and filter by who may view content."""
+
+    export_fields: tuple[str, ...] = ()
+
+    date_hierarchy = "started"
+    list_per_page = 50
+    ordering = ("-started",)
+    paginator = BoundedPaginator
+    show_full_result_count = False
+    sortable_by = ()
+    change_list_template = "admin/mcp_toolkit/log_change_list.html"
+
+    class Media:
+        css = {"all": ("mcp_toolkit/admin.css",)}
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
+        # Django lets anybody filter by any field in the address, which would answer questions about hidden text.
+        if lookup.partition("__")[0] in self.content_fields and not (request and may_view_content(request)):
+            return False
+        return super().lookup_allowed(lookup, value, request)
+
+    def get_urls(self) -> list[URLPattern]:
+        name = f"{self.opts.app_label}_{self.opts.model_name}_export"
+        view = self.admin_site.admin_view(self.export_view)
+        return [path("export.<str:form>", view, name=name), *super().get_urls()]
+
+    def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
+        return ("pk",)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        query = f"?{request.GET.urlencode()}" if request.GET else ""
+        forms = {form: self._admin_url("export", form) + query for form in ("csv", "json")}
+        return super().changelist_view(request, {"export_urls": forms, **(extra_context or {})})
+
+    def export_view(self, request: HttpRequest, form: str) -> HttpResponseBase:
+        """Stream the rows that the list shows with the same filters, all pages of them."""
+        if not self.has_view_permission(request) or form not in ("csv", "json"):
+            raise PermissionDenied
+        rows = self.get_changelist_instance(request).get_queryset(request)
+        hidden = () if may_view_content(request) else self.content_fields
+        fields = [name for name in self.export_fields if name not in hidden]
+        return export_response(request, rows, fields, f"mcp-{self.opts.model_name}s.{form}")
+
+    def exact_search(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
+        """Return the rows that a word names exactly, through indexes alone."""
+        raise NotImplementedError
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        term = search_term.strip()
+        return (self.exact_search(queryset, term) if term else queryset), False
+
+    @admin.display(description=_("started"), ordering="started")
+    def moment(self, obj: Any) -> str:
+        """Return the time to the second; the model's own field shows minutes."""
+        return date_format(timezone.localtime(obj.started), "Y-m-d H:i:s")
+
+    @admin.display(description=_("user"))
+    def person(self, obj: Any) -> str:
+        """Return the user's name as it was then."""
+        return obj.username or BLANK
+
+    def _admin_url(self, view: str, *args: Any) -> str:
+        name = f"admin:{self.opts.app_label}_{self.opts.model_name}_{view}"
+        return reverse(name, args=args, current_app=self.admin_site.name)
+
+    def link_to(self, obj: Model) -> str:
+        """Return the address of a row's page on this site."""
+        name = f"admin:{obj._meta.app_label}_{obj._meta.model_name}_change"
+        return reverse(name, args=[obj.pk], current_app=self.admin_site.name)
