@@ -45,6 +45,22 @@ SETTINGS = {
     "log.auto_prune": "Whether processes prune by themselves.",
 }
 
+CHECKS = {
+    "E001": "A value of `MCP_SERVER` is wrong.",
+    "E002": "A `mcp_tools` module cannot be imported; until it can, no endpoint is served.",
+    "E003": "A definition is wrong, or two tools of one name meet at an endpoint.",
+    "E004": "Another distribution installs a package `mcp_server` too.",
+    "E005": "Another distribution installs a package `py_mini_racer` too.",
+    "E006": "A signature or a given schema cannot be read.",
+    "E007": "An entry of `input_examples` is not valid.",
+    "E008": "`atomic=True` on an async function.",
+    "E009": 'A name that model APIs refuse, where `result_format="json"`.',
+    "W001": "`cache=` with a number above a week: probably milliseconds.",
+    "W002": "A permission that no model declares: only superusers have it.",
+    "W003": '`ALLOWED_HOSTS = ["*"]`: any web page could reach the endpoints by DNS rebinding.',
+    "W004": "An endpoint runs code for anybody.",
+    "W005": "A name that model APIs refuse.",
+}
 
 ROOT = DOCS.parent
 EMBEDDED = re.compile(
@@ -128,11 +144,18 @@ def limits_table() -> str:
 
 
 def checks_page() -> str:
-    from mcp_server import checks
-
-    rows = [(f"`{found.id}`", found.level, found.sentence) for found in checks.CATALOG]
-    text = "# Checks\n\n`manage.py check` reports these; those about deployment come with `--deploy`.\n\n"
+    rows = [
+        (f"`mcp_toolkit.{number}`", "error" if number[0] == "E" else "warning", CHECKS[number])
+        for number in sorted(check_numbers())
+    ]
+    text = "# Checks\n\n`manage.py check` reports these, each with module and line where a definition is meant.\n\n"
     return text + "\n".join(table(("id", "level", "what it says"), rows)) + "\n"
+
+
+def check_numbers() -> set[str]:
+    """Return the numbers of all checks, as the code names them."""
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "mcp_server").rglob("*.py"))
+    return {number for source in sources for number in re.findall(r'"([EW]\d{3})"', source)}
 
 
 def commands_page() -> str:

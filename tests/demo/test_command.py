@@ -24,5 +24,5 @@ def test_a_port_in_use_is_said_with_a_way_out():
 
 
 def test_a_port_that_does_not_exist_is_said():
-    with pytest.raises(CommandError, match="Cannot serve at port 70000"):
+    with pytest.raises(CommandError, match="There is no port 70000"):
         call_command("demo", "--port", "70000")

@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync
 from django.core.management.base import CommandError, CommandParser
 
 from mcp_server.calls.caller import enter_as
-from mcp_server.calls.results import Rendered, render
+from mcp_server.calls.rendering import Rendered, render
 from mcp_server.codemode.offering import call_offered
 from mcp_server.definitions.results import Text
 from mcp_server.exceptions import UnknownTool

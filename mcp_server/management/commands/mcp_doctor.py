@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from mcp_server.management.base import FAILED, ToolkitCommand
-from mcp_server.management.doctor import EXAMINATIONS, Finding
+from mcp_server.management.doctor import EXAMINATIONS, Examination, Finding
 
 MARKS = {"ok": "ok", "note": "note", "warning": "WARNING", "problem": "PROBLEM"}
 
@@ -26,7 +26,7 @@ class Command(ToolkitCommand):
         parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, strict: bool, **options: Any) -> None:
-        findings = [finding for examine in EXAMINATIONS for finding in examine()]
+        findings = [finding for examine in EXAMINATIONS for finding in _findings(examine)]
         if options["json"]:
             self.write_json([dataclasses.asdict(finding) for finding in findings])
         else:
@@ -41,3 +41,11 @@ class Command(ToolkitCommand):
         self.stdout.write(f"{MARKS[finding.level]:<8} {finding.subject:<14} {finding.text}")
         if finding.advice:
             self.stdout.write(f"{'':<24}{finding.advice}")
+
+
+def _findings(examine: Examination) -> list[Finding]:
+    try:
+        return list(examine())
+    except Exception as error:  # noqa: BLE001 - one part that is broken, such as a missing table, hides no other
+        subject = examine.__name__.partition("_")[2].replace("_", " ")
+        return [Finding("problem", subject, f"cannot be examined: {type(error).__name__}: {error}")]

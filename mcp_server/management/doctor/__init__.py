@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from mcp_server.management.doctor import project, surroundings, trials
 from mcp_server.management.doctor.finding import Finding
 
-EXAMINATIONS: tuple[Callable[[], Iterator[Finding]], ...] = (
+Examination = Callable[[], Iterator[Finding]]
+
+EXAMINATIONS: tuple[Examination, ...] = (
     project.check_definitions,
     project.check_database,
     project.check_tokens,
@@ -19,4 +21,4 @@ EXAMINATIONS: tuple[Callable[[], Iterator[Finding]], ...] = (
     surroundings.check_memory,
 )
 
-__all__ = ["EXAMINATIONS", "Finding"]
+__all__ = ["EXAMINATIONS", "Examination", "Finding"]

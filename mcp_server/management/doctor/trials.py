@@ -66,9 +66,15 @@ def try_run() -> Iterator[Finding]:
 
 
 def _judge(confinement: dict[str, Any]) -> Iterator[Finding]:
-    held = [name for name, value in confinement.items() if value is True]
-    missing = [f"{name}: {value}" for name, value in confinement.items() if value is not True]
-    yield Finding("ok", "confinement", f"in effect: {', '.join(held) or 'nothing'}")
+    """Read what a worker told of itself: groups of measures, each True or a number where it holds, else a reason."""
+    held, missing = [], []
+    for measures in confinement.values():
+        for name, value in measures.items():
+            if value is False or isinstance(value, str):
+                missing.append(name if value is False else f"{name} ({value})")
+            else:
+                held.append(name)
+    yield Finding("ok", "confinement", f"holds: {', '.join(held) or 'nothing'}")
     if missing:
         advice = "Programs could do more than they should; see the security page."
-        yield Finding("warning", "confinement", f"not in effect: {'; '.join(missing)}", advice)
+        yield Finding("warning", "confinement", f"does not hold: {', '.join(missing)}", advice)

@@ -60,9 +60,11 @@ class Command(BaseCommand):
 
 
 def _listen(port: int) -> socket.socket:
+    if not 0 <= port < 2**16:
+        raise CommandError(f"There is no port {port}. Try --port 8001, or --port 0.")
     try:
         return socket.create_server((HOST, port))
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise CommandError(f"Cannot serve at port {port}: {error}. Try --port 8001, or --port 0.") from error
 
 
