@@ -79,7 +79,7 @@ class CodeRunAdmin(LogAdmin):
     ) -> Any:
         run = CodeRun.objects.filter(pk=unquote(object_id)).first()
         if run is None:
-            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+            return self.missing(request, object_id)
         if not self.has_view_permission(request, run):
             raise PermissionDenied
         may_stop = request.user.has_perm(STOP)
@@ -105,7 +105,7 @@ class CodeRunAdmin(LogAdmin):
         if not request.user.has_perm(STOP) or not self.has_view_permission(request, run):
             raise PermissionDenied
         if run is None:
-            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+            return self.missing(request, object_id)
         asked = CodeRun.objects.filter(pk=run.pk, status="running", stop_requested=None).update(
             stop_requested=timezone.now(), stopped_by=request.user.get_username()
         )
@@ -134,6 +134,4 @@ class CodeRunAdmin(LogAdmin):
     @admin.display(description=_("limit"))
     def met_limit(self, obj: CodeRun) -> Any:
         """Return the limit that the run met."""
-        return (
-            Limits._meta.get_field(obj.limit).verbose_name if hasattr(Limits, obj.limit or "-") else obj.limit
-        )
+        return Limits.label(obj.limit) if hasattr(Limits, obj.limit or "-") else obj.limit

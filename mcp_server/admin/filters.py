@@ -73,7 +73,7 @@ class LimitFilter(admin.SimpleListFilter):
     parameter_name = "limit"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [(name, Limits._meta.get_field(name).verbose_name) for name in LIMIT_FIELDS]
+        return [(name, Limits.label(name)) for name in LIMIT_FIELDS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(limit=self.value()) if self.value() else queryset

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from mcp_server.admin.generics import RowAdmin
 from mcp_server.admin.limitsform import LimitsForm
 from mcp_server.conf import LIMIT_FIELDS
+from mcp_server.definitions.endpoint import EndpointDefinition
 from mcp_server.definitions.registry import UnknownEndpoint, registry
 from mcp_server.models import Limits
 
@@ -52,8 +53,10 @@ class LimitsAdmin(RowAdmin):
             raise PermissionDenied
         rows = {row.endpoint: row for row in Limits.objects.all()}
         endpoints = sorted(registry.endpoints(), key=lambda item: item.definition.code_mode == "off")
-        lines = [(item.name, item.definition, rows.pop(item.name, None)) for item in endpoints]
-        # An endpoint that is gone from the code keeps its row, to be seen and told apart.
+        lines: list[tuple[str, EndpointDefinition | None, Limits | None]] = [
+            (item.name, item.definition, rows.pop(item.name, None)) for item in endpoints
+        ]
+        # An endpoint that is gone from the code keeps its row, which is shown as such.
         lines += [(name, None, row) for name, row in rows.items()]
         context = {
             **self.admin_site.each_context(request),

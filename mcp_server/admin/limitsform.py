@@ -204,7 +204,7 @@ class LimitsForm(RowForm):
         # The stored values: after a failed post the instance holds what was typed.
         stored = Limits.objects.filter(pk=self.instance.pk).first()
         for source in sources_of(stored):
-            label = Limits._meta.get_field(source.name).verbose_name
+            label = Limits.label(source.name)
             yield LimitRow(
                 source, label, HELP[source.name], self[source.name] if source.name in self.fields else None
             )

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from mcp_server.admin.amounts import BLANK
@@ -53,9 +54,9 @@ class LogAdmin(RowAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         # Django lets anybody filter by any field in the address, which would answer questions about hidden text.
-        if lookup.partition("__")[0] in self.content_fields and not (request and may_view_content(request)):
+        if lookup.partition("__")[0] in self.content_fields and not may_view_content(request):
             return False
         return super().lookup_allowed(lookup, value, request)
 
@@ -90,6 +91,14 @@ class LogAdmin(RowAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         term = search_term.strip()
         return (self.exact_search(queryset, term) if term else queryset), False
+
+    def missing(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
+        """Lead back to the list when a row is not there: it may have been pruned."""
+        text = _("%(name)s “%(key)s” is not in the log, or no longer.")
+        self.message_user(
+            request, text % {"name": capfirst(self.opts.verbose_name), "key": object_id}, messages.WARNING
+        )
+        return HttpResponseRedirect(self._admin_url("changelist"))
 
     @admin.display(description=_("started"), ordering="started")
     def moment(self, obj: Any) -> str:

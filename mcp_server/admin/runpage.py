@@ -152,7 +152,7 @@ def _meter(run: CodeRun, name: str, value: float) -> Meter:
     share = (
         None if limit is None else min(SCALE, round(SCALE * value / limit)) if limit else SCALE * (value > 0)
     )
-    label = Limits._meta.get_field(name).verbose_name
+    label = Limits.label(name)
     return Meter(
         label,
         amounts.amount(value, unit),

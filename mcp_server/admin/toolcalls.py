@@ -66,7 +66,7 @@ class ToolCallAdmin(LogAdmin):
     ) -> Any:
         call = ToolCall.objects.filter(pk=unquote(object_id)).first()
         if call is None:
-            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+            return self.missing(request, object_id)
         if not self.has_view_permission(request, call):
             raise PermissionDenied
         with_content = may_view_content(request)

@@ -47,3 +47,8 @@ class Limits(models.Model):
 
     def __str__(self) -> str:
         return self.endpoint
+
+    @classmethod
+    def label(cls, name: str) -> Any:
+        """Return what people call a field, in the reader's language."""
+        return cls._meta.get_field(name).verbose_name  # type: ignore[union-attr]  # no field of ours is a relation

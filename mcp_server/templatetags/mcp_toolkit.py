@@ -3,12 +3,12 @@
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from django.contrib.admin.utils import label_for_field
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.template import Library
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.text import capfirst
 
 from mcp_server.admin import amounts, outcomes
 
@@ -31,7 +31,7 @@ def log_date_hierarchy(cl: ChangeList) -> dict[str, Any]:
     field = cl.date_hierarchy or ""
     chosen = {part: cl.params.get(f"{field}__{part}") for part in ("year", "month", "day")}
     names = [f"{field}__{part}" for part in chosen]
-    shown = {"show": True, "field_name": capfirst(cl.lookup_opts.get_field(field).verbose_name)}
+    shown = {"show": True, "field_name": label_for_field(field, cl.model)}
     back = {"link": cl.get_query_string(remove=names), "title": "…"} if any(chosen.values()) else None
     if chosen["day"]:
         day = date(*(int(_single(chosen[part])) for part in ("year", "month", "day")))

@@ -152,7 +152,7 @@ def test_a_secret_name_in_the_result_is_redacted():
 @pytest.mark.django_db
 def test_what_no_database_takes_is_made_safe(settings):
     settings.MCP_SERVER = {"LOG": {"MAX_BYTES": 256}}
-    deep = []
+    deep: list[object] = []
     for _ in range(500):
         deep = [deep]
     texts = [

@@ -48,8 +48,8 @@ def test_deleting_a_user_keeps_runs_and_calls_with_the_name():
         id=new_identifier(), run=run, user=user, username="ada", endpoint="code", tool="t", status="ok"
     )
     user.delete()
-    assert list(CodeRun.objects.values_list("user", "username")) == [(None, "ada")]
-    assert list(ToolCall.objects.values_list("user", "username")) == [(None, "ada")]
+    assert [(row.user, row.username) for row in CodeRun.objects.all()] == [(None, "ada")]
+    assert [(row.user, row.username) for row in ToolCall.objects.all()] == [(None, "ada")]
 
 
 @pytest.mark.proves("A04c")
