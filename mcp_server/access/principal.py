@@ -9,6 +9,8 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
+from mcp_server.exceptions import Guidance, ToolError
+
 LONGEST_AGE_SECONDS = 1.0
 
 
@@ -20,6 +22,7 @@ class Principal:
         request: always an `HttpRequest`, whose `user` is set; guards and handlers read it.
         credential: what was shown, `session`, `token:12`, `anonymous`, `command`; sessions and states are bound to it.
         scopes: what the credential is limited to; None is everything that the user may do.
+        objection: what every call of a tool is answered with, since a middleware said so.
         still_valid: looks the credential up again; None where it cannot end before the user does.
     """
 
@@ -28,6 +31,7 @@ class Principal:
     scopes: frozenset[str] | None = None
     still_valid: Callable[[], bool] | None = None
     read_at: float = field(default_factory=monotonic)
+    objection: ToolError | Guidance | None = None
     failed_guards: set[str] = field(default_factory=set)
 
     @property
@@ -44,6 +48,14 @@ class Principal:
     def username(self) -> str:
         """Return the user's name for logs, empty for an anonymous one."""
         return str(self.user.get_username()) if self.user.is_authenticated else ""
+
+    @property
+    def identity(self) -> str:
+        """Return a text that no two users share, for counting and caching by user."""
+        if self.user_id is not None:
+            return f"user:{self.user_id}"
+        # A user of the project's own making, without a row.
+        return f"name:{self.username}" if self.user.is_authenticated else "anonymous"
 
     @property
     def is_stale(self) -> bool:

@@ -3,22 +3,25 @@
 import asyncio
 from collections.abc import Mapping
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 from django.core.exceptions import SynchronousOnlyOperation
 
 from mcp_server.access.permission import apermits, choose_permitted, needs_await, needs_thread, permits
-from mcp_server.calls import journal
+from mcp_server.access.rates import count_call
+from mcp_server.calls import background
 from mcp_server.calls.abandonment import Work, abandoned
+from mcp_server.calls.caching import KeptAnswer, place_answer
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.context import CallContext
 from mcp_server.calls.failures import Ending, explain
+from mcp_server.calls.recording import RecordedCall
 from mcp_server.calls.results import Outcome, shape
 from mcp_server.calls.transactions import atomic_aliases, atomic_on
 from mcp_server.definitions.guards import refuse
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.exceptions import ToolError, UnknownTool
+from mcp_server.policy.rates import may_be_limited
 
 DEFAULT_TIMEOUT = 60.0
 LONGEST_TIMEOUT = 240.0
@@ -84,17 +87,16 @@ def _find(caller: Caller, name: str) -> ToolDefinition:
     return definition
 
 
-class _Call:
+class _Call(RecordedCall):
     """One call on its way."""
 
-    def __init__(self, caller: Caller, name: str, arguments: Mapping[str, Any] | None) -> None:
-        self.caller = caller
-        self.name = name
-        self.arguments = arguments
-        self.definition: ToolDefinition | None = None
-        self.sequence = caller.run.count() if caller.run is not None else None
-        self._started = perf_counter()
+    def __init__(
+        self, caller: Caller, name: str, arguments: Mapping[str, Any] | None, *, renewing: bool = False
+    ) -> None:
+        super().__init__(caller, name, arguments)
         self._work = Work()
+        self._renewing = renewing
+        self._kept: KeptAnswer | None = None
 
     async def perform(self, definition: ToolDefinition) -> Ending:
         """Return how the call ends."""
@@ -128,10 +130,36 @@ class _Call:
         caller = self.caller
         if not permitted and not permits(definition, caller.endpoint.definition, caller.principal):
             raise UnknownTool(self.name)
+        if caller.principal.objection is not None:
+            raise caller.principal.objection.with_traceback(None)
         refuse(definition.guard, caller.principal.request)
+        if not self._renewing:
+            count_call(caller.principal, caller.endpoint.name, definition.name)
         if self.arguments is not None and not isinstance(self.arguments, Mapping):
             raise ToolError("Arguments must be an object.", 400)
         return definition.arguments.validate(self.arguments)
+
+    def _recall(self, definition: ToolDefinition, arguments: Mapping[str, Any]) -> Outcome | None:
+        """Return the answer that an earlier call left in the cache."""
+        refresh = None if self._renewing else self._renew
+        self._kept = place_answer(definition, arguments, self.arguments, self.caller.principal, refresh)
+        return self._kept.find() if self._kept is not None else None
+
+    def _renew(self, kept: KeptAnswer) -> None:
+        definition = self.definition
+        assert definition is not None  # noqa: S101 - set before anything is recalled
+
+        async def work(caller: Caller) -> None:
+            try:
+                await _Call(caller, self.name, self.arguments, renewing=True).perform(definition)
+            finally:
+                await caller.runner.sync(kept.release)
+
+        background.start(self.caller, work)
+
+    def _keep(self, outcome: Outcome) -> None:
+        if self._kept is not None and not self._work.left:
+            self._kept.keep(outcome)
 
     def _complete(
         self, definition: ToolDefinition, arguments: dict[str, Any], *, in_atomic: bool
@@ -142,65 +170,49 @@ class _Call:
         arguments.update(dict.fromkeys(wanted.request, self.caller.principal.request))
         return arguments
 
+    def _enter(self, definition: ToolDefinition, *, permitted: bool) -> tuple[dict[str, Any], Outcome | None]:
+        """Return what a call begins with: the handler's arguments, and the answer that makes it needless."""
+        arguments = self._admit(definition, permitted=permitted)
+        return arguments, self._recall(definition, arguments)
+
     def _run_sync(self, definition: ToolDefinition, permitted: bool) -> Outcome:
         """Do the whole call on one thread: one hop, and a QuerySet is read by the thread that made it."""
         with self._work:
-            arguments = self._admit(definition, permitted=permitted)
+            arguments, recalled = self._enter(definition, permitted=permitted)
+            if recalled is not None:
+                return recalled
             aliases = atomic_aliases(definition.atomic)
             arguments = self._complete(definition, arguments, in_atomic=bool(aliases))
             with atomic_on(aliases) as roll_back:
                 outcome = shape(definition.handler(**arguments), definition)
                 if self._work.left or outcome.is_error:
                     roll_back()
+            self._keep(outcome)
             return outcome
 
     async def _run_async(self, definition: ToolDefinition, timeout: float, *, permitted: bool) -> Outcome:
-        caller, runner = self.caller, self.caller.runner
-        admit = partial(self._admit, definition, permitted=permitted)
-        if permitted or not needs_thread(definition, caller.endpoint.definition, caller.principal):
-            arguments = admit()
-        else:
-            arguments = await runner.sync(admit)
+        runner = self.caller.runner
+        enter = partial(self._enter, definition, permitted=permitted)
+        arguments, recalled = await runner.sync(enter) if self._needs_thread(definition) else enter()
+        if recalled is not None:
+            return recalled
         arguments = self._complete(definition, arguments, in_atomic=False)
         value = await runner.coroutine(definition.handler(**arguments), timeout=timeout)
         try:
-            return shape(value, definition)
+            outcome = shape(value, definition)
         except SynchronousOnlyOperation:
             # A QuerySet, or something that holds one: it is read on a thread that may.
-            outcome: Outcome = await runner.sync(shape, value, definition)
-            return outcome
+            outcome = await runner.sync(shape, value, definition)
+        if self._kept is not None:
+            await runner.sync(self._keep, outcome)
+        return outcome
 
-    async def record(self, ending: Ending) -> None:
-        """Log the call; on the entering thread where that is in a transaction, so that a test sees its rows."""
-        if self.definition is not None and not self.definition.recorded:
-            return
-        if self.caller.in_transaction:
-            await self.caller.runner.sync(self._record, ending)
-        else:
-            self._record(ending)
-
-    def _record(self, ending: Ending) -> None:
-        caller, outcome = self.caller, ending.outcome
-        schema = self.definition.arguments.json_schema if self.definition is not None else None
-        arguments, secrets = journal.recorded_arguments(self.arguments, schema)
-        journal.record_call(
-            journal.CallRecord(
-                endpoint=caller.endpoint.name,
-                tool=self.name[:200],
-                status=ending.status,
-                run_id=caller.run.id if caller.run is not None else None,
-                sequence=self.sequence,
-                user_id=caller.principal.user_id,
-                username=caller.principal.username,
-                client=f"{caller.client.name} {caller.client.version}".strip(),
-                protocol=caller.client.protocol,
-                arguments=arguments,
-                error_status=outcome.failure.status if outcome.failure is not None else None,
-                error=outcome.failure.message if outcome.failure is not None else outcome.guidance or "",
-                reference=outcome.reference,
-                duration_ms=(perf_counter() - self._started) * 1000,
-                request_bytes=len(arguments.encode()),
-                response_bytes=len(outcome.json or b""),
-                secrets=secrets,
-            )
+    def _needs_thread(self, definition: ToolDefinition) -> bool:
+        """Return whether what comes before an async handler may touch a database or a cache."""
+        caller = self.caller
+        return (
+            definition.cache is not None
+            or caller.in_transaction
+            or may_be_limited(caller.endpoint.name)
+            or needs_thread(definition, caller.endpoint.definition, caller.principal)
         )

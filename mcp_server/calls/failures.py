@@ -9,6 +9,7 @@ from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, Validat
 from django.db import IntegrityError
 from django.http import Http404
 
+from mcp_server.access.rates import RateExceeded
 from mcp_server.calls.journal.records import CallStatus
 from mcp_server.calls.results import BrokenResult, Failure, Outcome
 from mcp_server.exceptions import Guidance, ToolError
@@ -31,6 +32,8 @@ def explain(error: BaseException, tool_name: str) -> Ending:
         return Ending(Outcome(guidance=error.text), "denied")
     if isinstance(error, InvalidArguments):
         return Ending(Outcome(failure=Failure(_invalid(error, tool_name), 400)), "invalid")
+    if isinstance(error, RateExceeded):
+        return Ending(Outcome(failure=Failure(error.message, error.status, error.data)), "rate_limited")
     if isinstance(error, TimeoutError):
         return Ending(Outcome(failure=Failure("The tool did not finish in time.", 504)), "timeout")
     failure = _known(error)

@@ -1,12 +1,17 @@
 """How often a user may call a tool: setting, then the admin's row (contract G08)."""
 
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
+from django.db import DatabaseError
+
 from mcp_server.conf import options
-from mcp_server.policy.rows import recent_row
+from mcp_server.policy.rows import UNKNOWN, recent_row, remembered_row
+
+logger = logging.getLogger("mcp_server")
 
 DEFAULT = "default"
 """The key whose rate holds for every tool that has none of its own."""
@@ -39,13 +44,27 @@ def rate_for(endpoint_name: str, tool_name: str) -> Rate | None:
 
     The tool's own entry wins over "default", and within each the admin's row over the setting.
     """
-    row = recent_row(endpoint_name)
-    stored: Mapping[str, str] = row.rate_limits if row is not None else {}
-    setting = options().rate_limits
+    stored, setting = _stored(endpoint_name), options().rate_limits
     for rates, name in ((stored, tool_name), (setting, tool_name), (stored, DEFAULT), (setting, DEFAULT)):
         if name in rates:
             return _readable(rates[name])
     return None
+
+
+def _stored(endpoint_name: str) -> Mapping[str, str]:
+    try:
+        row = recent_row(endpoint_name)
+    except DatabaseError as error:
+        # A tool that needs no database works without one; the setting's rates still hold.
+        logger.warning("The rates of endpoint %s cannot be read: %s", endpoint_name, error)
+        return {}
+    return row.rate_limits if row is not None else {}
+
+
+def may_be_limited(endpoint_name: str) -> bool:
+    """Return whether any tool of the endpoint may have a rate; touches no database, and False is certain."""
+    row = remembered_row(endpoint_name)
+    return bool(options().rate_limits) or row is UNKNOWN or (row is not None and bool(row.rate_limits))
 
 
 def _readable(text: str) -> Rate | None:

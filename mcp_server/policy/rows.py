@@ -8,6 +8,8 @@ from django.db.models.signals import post_delete, post_save
 from mcp_server.models import Limits as Row
 
 RECENT_SECONDS = 1.0
+UNKNOWN = Row()
+"""Stands for a row that must be read before anything can be said of it."""
 
 _recent: dict[str, tuple[float, Row | None]] = {}
 
@@ -31,6 +33,12 @@ def recent_row(endpoint_name: str) -> Row | None:
     found = row(endpoint_name)
     _recent[endpoint_name] = (now, found)
     return found
+
+
+def remembered_row(endpoint_name: str) -> Row | None:
+    """Return the row if it is known and recent, else `UNKNOWN`; touches no database, so a coroutine may ask."""
+    known = _recent.get(endpoint_name)
+    return known[1] if known is not None and time.monotonic() - known[0] < RECENT_SECONDS else UNKNOWN
 
 
 def _forget(**kwargs: object) -> None:
