@@ -5,10 +5,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
-from mcp_server.definitions.results import CONTENT_TYPES, ContentItem, Text, ToolResult
+from mcp_server.definitions.results import (
+    CONTENT_TYPES,
+    Audio,
+    ContentItem,
+    EmbeddedResource,
+    Image,
+    ResourceLink,
+    Text,
+    ToolResult,
+    encode,
+)
 from mcp_server.definitions.tool import ToolDefinition
+from mcp_server.exceptions import ToolError
 from mcp_server.schema.plain import Unserializable, dump_plain
 
 
@@ -65,10 +76,9 @@ def shape(value: Any, definition: ToolDefinition) -> Outcome:
     """
     if isinstance(value, ToolResult):
         return _shape_full(value, definition)
-    if isinstance(value, CONTENT_TYPES):
-        return Outcome(content=(value,))
-    if isinstance(value, list | tuple) and value and all(isinstance(item, CONTENT_TYPES) for item in value):
-        return Outcome(content=tuple(value))
+    items = value if isinstance(value, list | tuple) else (value,)
+    if items and all(isinstance(item, CONTENT_TYPES) for item in items):
+        return Outcome(content=tuple(_check_item(item) for item in items))
     return Outcome(json=_dump(value, definition))
 
 
@@ -85,8 +95,32 @@ def _dump(value: Any, definition: ToolDefinition) -> bytes | None:
         raise BrokenResult("The tool's result does not fit the output that it declares.") from error
 
 
+def _check_item(item: Any) -> ContentItem:
+    """Return a content item that can be sent: what is wrong with it is the tool's failure, not the protocol's."""
+    match item:
+        case Image() | Audio():
+            _check_media(item.data)
+        case EmbeddedResource(text=None, blob=blob) if blob is not None:
+            _check_media(blob)
+        case Text(text=str()) | EmbeddedResource(text=str(), blob=None) | ResourceLink():
+            pass
+        case _:
+            raise BrokenResult(
+                f"The tool returned content with a {type(item).__name__} that is no content item."
+            )
+    found: ContentItem = item
+    return found
+
+
+def _check_media(data: Any) -> None:
+    try:
+        encode(data)
+    except ToolError as error:
+        raise BrokenResult(error.message) from error
+
+
 def _shape_full(result: ToolResult, definition: ToolDefinition) -> Outcome:
-    content = tuple(Text(item) if isinstance(item, str) else item for item in result.content)
+    content = tuple(_check_item(Text(item) if isinstance(item, str) else item) for item in result.content)
     meta = dict(result.meta)
     if result.is_error:
         text = "\n".join(item.text for item in content if isinstance(item, Text))
@@ -95,84 +129,3 @@ def _shape_full(result: ToolResult, definition: ToolDefinition) -> Outcome:
     if structured is not None and not content:
         return Outcome(json=structured, structured=structured, meta=meta)
     return Outcome(content=content, structured=structured, meta=meta)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
-    """A result for one client: content items, `structuredContent` or None, and `isError`."""
-
-    content: Sequence[ContentItem]
-    structured: Any = None
-    is_error: bool = False
-    meta: Mapping[str, Any] = field(default_factory=dict)
-
-
-def render(
-    outcome: Outcome, definition: ToolDefinition, *, result_format: str, structured_allowed: bool
-) -> Rendered:
-    """Return the outcome as a client gets it (contract R, T08, T14).
-
-    Args:
-        outcome: of the call.
-        definition: of the tool, for what it declares.
-        result_format: "text" or "json", from the tool or its endpoint.
-        structured_allowed: whether the client's revision knows `structuredContent` (contract R02).
-    """
-    if outcome.guidance is not None:
-        return Rendered(content=[Text(outcome.guidance)], is_error=True, meta=outcome.meta)
-    if outcome.failure is not None:
-        text = _json_failure(outcome.failure) if result_format == "json" else outcome.failure.text
-        return Rendered(content=outcome.content or [Text(text)], is_error=True, meta=outcome.meta)
-    if outcome.content:
-        structured = _structured(outcome.structured, definition) if structured_allowed else None
-        return Rendered(content=outcome.content, structured=structured, meta=outcome.meta)
-    if result_format == "json":
-        return _render_json(outcome, structured_allowed=structured_allowed)
-    declared = outcome.structured is not None or (
-        definition.output is not None and definition.output.declared
-    )
-    structured = _structured(outcome.json, definition) if declared and structured_allowed else None
-    return Rendered(content=_text(outcome), structured=structured, meta=outcome.meta)
-
-
-def _text(outcome: Outcome) -> list[ContentItem]:
-    value = outcome.value
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [Text(value)]
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return [Text(str(int(value)))]
-    return [Text(to_json(value, indent=2).decode())]
-
-
-def wrap(value: Any) -> dict[str, Any]:
-    """Return the object that `structuredContent` must be: lists under `results`, scalars under `result` (R03)."""
-    if isinstance(value, dict):
-        return value
-    return {"results": value} if isinstance(value, list) else {"result": value}
-
-
-def _structured(data: bytes | None, definition: ToolDefinition) -> dict[str, Any] | None:
-    value = None if data is None else from_json(data)
-    return None if value is None else wrap(value)
-
-
-def _json_failure(failure: Failure) -> str:
-    said: dict[str, Any] = {
-        "error": True,
-        "status": failure.status,
-        "message": failure.message,
-        "data": failure.data,
-    }
-    return dump_plain({key: value for key, value in said.items() if value is not None}).decode()
-
-
-def _render_json(outcome: Outcome, *, structured_allowed: bool) -> Rendered:
-    if outcome.value is None:
-        return Rendered(content=[Text("")], meta=outcome.meta)
-    structured = wrap(outcome.value)
-    text = to_json(structured).decode()
-    return Rendered(
-        content=[Text(text)], structured=structured if structured_allowed else None, meta=outcome.meta
-    )

@@ -13,13 +13,13 @@ def encode(data: bytes | str) -> str:
     """Return `data` as base64; text must be base64 already.
 
     Raises:
-        ToolError: when the text is not base64, so that a client never receives media it cannot read.
+        ToolError: when it is neither, so that a client never receives media it cannot read.
     """
-    if isinstance(data, bytes):
+    if isinstance(data, bytes | bytearray | memoryview):
         return base64.b64encode(data).decode("ascii")
     try:
         base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
+    except (binascii.Error, ValueError, TypeError):
         raise ToolError("The tool returned media that is neither bytes nor base64 text.") from None
     return data
 

@@ -6,7 +6,7 @@ from typing import Any
 import mcp_types
 from mcp_types.version import is_version_at_least
 
-from mcp_server.calls.results import Rendered
+from mcp_server.calls.rendering import Rendered
 from mcp_server.definitions import results
 from mcp_server.definitions.tool import ToolDefinition
 

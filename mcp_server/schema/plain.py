@@ -125,7 +125,8 @@ def _fields(value: Any) -> list[tuple[str, Any]]:
 def _repair(value: Any) -> Any:
     """Return a plain value with lone surrogates, which UTF-8 cannot hold, replaced (contract S08)."""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
+        # By way of UTF-16 a pair of surrogates becomes the character that it stands for.
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, Mapping):
         return {_repair(key): _repair(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
