@@ -1,7 +1,12 @@
 // Values to JSON text (contract C10). Plain data goes through the engine's own serializer, which is several times faster.
+// A rough size is summed up on the way, so that what is far too large is refused before its text exists.
+let measured = 0, allowed = 0;
+const tooLarge = { __proto__: null };
+const measure = (size) => { if ((measured += size) > allowed) throw tooLarge; };
 const isPlain = (value, depth) => {
   switch (typeof value) {
     case 'object': break;
+    case 'string': measure(value.length); return true;
     case 'bigint': case 'function': case 'symbol': return false;
     default: return true;
   }
@@ -9,6 +14,7 @@ const isPlain = (value, depth) => {
   if (depth > limits.depth) return false;
   if (isArray(value)) {
     const length = value.length;
+    measure(length);
     for (let i = 0; i < length; i++) if (!isPlain(value[i], depth + 1)) return false;
     return true;
   }
@@ -67,7 +73,7 @@ const mapParts = (map) => {
 const drained = (iterator) => {
   const items = list();
   let n = 0;
-  for (let next = iterator.next(); !next.done; next = iterator.next()) items[n++] = next.value;
+  for (let next = iterator.next(); !next.done; next = iterator.next()) { measure(1); items[n++] = next.value; }
   return items;
 };
 
@@ -90,7 +96,7 @@ const represent = (value, key) => {
 // The exact writer: names the path of what cannot be converted, and collects promises that must be awaited first.
 const write = (value, path, depth, promises) => {
   switch (typeof value) {
-    case 'string': return stringify(value);
+    case 'string': measure(value.length); return stringify(value);
     case 'number': return value - value === 0 ? stringify(value) : 'null';
     case 'boolean': return value ? 'true' : 'false';
     case 'bigint': return '"' + bigText(value) + '"';
@@ -114,11 +120,14 @@ const write = (value, path, depth, promises) => {
   if (typeof shown !== 'object' || shown === null) return write(shown, path, depth, promises);
   return isArray(shown) ? writeItems(shown, path, depth, promises) : writeMembers(shown, path, depth, promises);
 };
+// An item must keep its place: a symbol stands there as the error that it would be anywhere else.
+const symbolItem = (path) => stringify({ __proto__: null, name: 'TypeError', message: 'The value at ' + pathText(path) + ' is a symbol, which has no JSON form.' });
 const writeItems = (items, path, depth, promises) => {
   let text = '[';
   const length = items.length;
+  measure(length);
   for (let i = 0; i < length; i++) {
-    const part = write(items[i], step(path, i, undefined), depth + 1, promises);
+    const part = typeof items[i] === 'symbol' ? symbolItem(step(path, i, undefined)) : write(items[i], step(path, i, undefined), depth + 1, promises);
     text += (i ? ',' : '') + (part === undefined ? 'null' : part);
   }
   return text + ']';
@@ -134,10 +143,12 @@ const writeMembers = (object, path, depth, promises) => {
 };
 
 // Calls back with JSON text (undefined for no value), at once where no promise has to be awaited.
-const encode = (value, root, done, failed) => {
+const encode = (value, root, most, done, failed) => {
   const promises = { __proto__: null, settled: new $Map(), found: list(), count: 0 };
   const attempt = (rounds) => {
     let text;
+    measured = 0;
+    allowed = most;
     try {
       if (rounds === 0 && isPlain(value, 0)) { done(value === undefined ? undefined : stringify(value)); return; }
       promises.found = list();

@@ -1,6 +1,8 @@
 // Values to text for the console: never throws, stops at a budget of characters.
 const inspect = (value) => {
   const state = { __proto__: null, left: limits.logChars };
+  measured = 0;
+  allowed = limits.logChars * 100;
   return typeof value === 'string' ? value : show(value, null, 0, state);
 };
 const spend = (text, state) => { state.left -= text.length; return text; };

@@ -5,7 +5,7 @@ const record = (level, text) => {
   if (text.length > limits.logChars) text = slice(text, 0, limits.logChars) + '… (' + (text.length - limits.logChars) + ' more characters)';
   logCount++;
   logChars += text.length;
-  emit('{"t":"log","l":"' + level + '","m":' + stringify(text) + '}');
+  emit('{"t":"log","l":"' + level + '","m":' + stringify(wellFormed(text)) + '}');
 };
 const formatPattern = /%([sdifoOjc%])/g;
 const formatted = (args) => {

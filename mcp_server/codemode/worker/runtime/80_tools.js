@@ -38,33 +38,32 @@ const admit = (tool) => {
   calls++;
   return true;
 };
-// `$search("words", {limit: 3})` and `$describe("name")` read better than one object with named parts.
-const given = (name, args) => {
-  if (name[0] === '$' && args.length > 0 && (typeof args[0] !== 'object' || isArray(args[0]))) {
-    return { __proto__: null, [name === '$search' ? 'query' : 'name']: args[0], options: args[1] };
-  }
-  return args.length === 0 ? undefined : args.length === 1 ? args[0] : args;
+// A flood of calls gets the same error again: making one for each would cost more than the calls.
+let lastRefusal = null;
+const tooMany = (name, site) => {
+  if (lastRefusal !== null && refusedCalls + reservedCalls > limits.reservedCalls + 100) return lastRefusal;
+  const most = name[0] === '$' ? limits.reservedCalls + ' searches' : limits.calls + ' tool calls';
+  return lastRefusal = toolError('[429] A run may make at most ' + most + '. Use what you have, or split the work over several runs.', 429, name, site);
+};
+const tooLargeFor = (name, site) => {
+  refusedBytes++;
+  return toolError('[413] The arguments of ' + name + ' are larger than ' + limits.requestBytes + ' bytes. Send less at once.', 413, name, site);
 };
 const callTool = (target, name, args, site) => new $Promise((resolve, reject) => {
-  if (!admit(name)) {
-    const most = name[0] === '$' ? limits.reservedCalls + ' searches' : limits.calls + ' tool calls';
-    reject(toolError('[429] A run may make at most ' + most + '. Use what you have, or split the work over several runs.', 429, name, site));
-    return;
-  }
+  if (!admit(name)) { reject(tooMany(name, site)); return; }
   const id = ++sequence;
   mapSet(pending, id, { __proto__: null, resolve, reject, name, site });
-  encode(given(name, args), 'arguments', (text) => {
+  encode(args.length === 0 ? undefined : args.length === 1 ? args[0] : args, 'arguments', limits.requestBytes, (text) => {
     if (text === undefined) text = '{}';
     if (utf8Exceeds(text, limits.requestBytes)) {
-      refusedBytes++;
       mapDelete(pending, id);
-      reject(toolError('[413] The arguments of ' + name + ' are larger than ' + limits.requestBytes + ' bytes. Send less at once.', 413, name, site));
+      reject(tooLargeFor(name, site));
       return;
     }
     emit('{"t":"call","i":' + id + ',"n":' + target + ',"a":' + stringify(text) + '}');
-  }, (error) => { mapDelete(pending, id); reject(error); });
+  }, (error) => { mapDelete(pending, id); reject(error === tooLarge ? tooLargeFor(name, site) : error); });
 });
-// The reserved functions take their parameters in order; one plain object is taken as it is.
+// `$search("words", {limit: 3})` reads better than one object with named parts; such an object works too.
 const named = (parameters, args) => {
   const first = args[0];
   if (args.length === 1 && typeof first === 'object' && first !== null && !isArray(first)) return first;
@@ -75,8 +74,8 @@ const named = (parameters, args) => {
 const makeTool = (key, tool) => {
   const { target, name, parameters } = tool;
   const call = { [key](...args) {
-    const site = {};
-    captureStackTrace(site, call);
+    const site = calls < limits.calls ? {} : undefined;
+    if (site !== undefined) captureStackTrace(site, call);
     return callTool(target, name, parameters === undefined ? args : { length: 1, 0: named(parameters, args) }, site);
   } }[key];
   made[key] = freeze(call);

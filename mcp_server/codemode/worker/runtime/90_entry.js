@@ -5,18 +5,24 @@ let startedAt = dateNow();
 let state = 'running', outcome = '';
 const finish = (kind, text) => { if (state === 'running') { state = kind; outcome = text; } };
 
+const quote = (text, most) => stringify(wellFormed(slice(text, 0, most)));
 const errorMembers = (error) => {
-  if (!isError(error)) return '"name":"Thrown","message":' + stringify(slice(inspect(error), 0, 4000)) + ',"stack":""';
+  if (!isError(error)) return '"name":"Thrown","message":' + quote(inspect(error), 4000) + ',"stack":""';
   const parts = errorParts(error);
-  let text = '"name":' + stringify(slice(parts.name, 0, 200)) + ',"message":' + stringify(slice(parts.message, 0, 8000)) + ',"stack":' + stringify(stackText(error));
+  let text = '"name":' + quote(parts.name, 200) + ',"message":' + quote(parts.message, 8000) + ',"stack":' + quote(stackText(error), 4000);
   try {
     if (error instanceof ToolError && hasOwn(error, 'tool')) {
-      text += ',"tool":' + stringify($String(error.tool));
+      text += ',"tool":' + quote($String(error.tool), 200);
       if (typeof error.status === 'number') text += ',"status":' + stringify(error.status);
-      if (hasOwn(error, 'data')) text += ',"data":' + stringify(write(error.data, step(null, 'data', undefined), 0, { __proto__: null, settled: new $Map(), found: list(), count: 0 }) || 'null');
+      if (hasOwn(error, 'data')) text += ',"data":' + stringify(dataText(error.data) || 'null');
     }
   } catch { /* What the program did to its error is its own loss. */ }
   return text;
+};
+const dataText = (data) => {
+  measured = 0;
+  allowed = limits.resultChars;
+  return write(data, step(null, 'data', undefined), 0, { __proto__: null, settled: new $Map(), found: list(), count: 0 });
 };
 const fail = (error) => finish('error', '{' + errorMembers(error) + '}');
 
@@ -30,11 +36,11 @@ return freeze({
   },
   start(main) {
     then(main(), (value) => {
-      encode(value, 'result', (text) => {
+      encode(value, 'result', limits.resultChars, (text) => {
         if (text === undefined) finish('undefined', '');
-        else if (text.length > limits.resultChars) finish('oversize', $String(text.length));
+        else if (text.length > limits.resultChars) finish('oversize', '');
         else finish('ok', text);
-      }, fail);
+      }, (error) => { if (error === tooLarge) finish('oversize', ''); else fail(error); });
     }, fail);
   },
   turn(time, text) {
