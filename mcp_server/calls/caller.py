@@ -15,7 +15,7 @@ from mcp_server.access.origins import check_origin
 from mcp_server.access.principal import Principal, bind
 from mcp_server.access.refusal import Refusal
 from mcp_server.calls.running import PooledThreads, RequestThread, Runner, in_transaction
-from mcp_server.definitions.context import Answer, Channel, ClientInfo, LogLevel
+from mcp_server.definitions.context import Channel, ClientInfo, LogLevel
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.definitions.registry import registry
 from mcp_server.exceptions import ToolError
@@ -30,7 +30,11 @@ class SilentChannel:
     async def log(self, level: LogLevel, data: Any, logger: str | None) -> None:
         """Drop it: nobody listens."""
 
-    async def elicit(self, message: str, schema: Mapping[str, Any]) -> Answer:
+    def can_ask(self, method: str) -> bool:
+        """Return that it cannot."""
+        return False
+
+    async def ask(self, method: str, params: Mapping[str, Any], key: str | None) -> Mapping[str, Any]:
         """Refuse.
 
         Raises:

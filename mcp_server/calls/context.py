@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.running import ThisThread, drive
+from mcp_server.calls.transactions import release_connections
 from mcp_server.definitions.context import Answer, Context, LogLevel
 from mcp_server.exceptions import ToolError, UnknownTool
 from mcp_server.schema.json_schema import read_schema
@@ -48,28 +49,67 @@ class CallContext(Context):
     def log(self, data: Any, level: LogLevel = "info", logger: str | None = None) -> None:
         self._wait(self.alog(data, level, logger))
 
-    async def aelicit(self, message: str, schema: Any) -> Answer:
+    async def aelicit(self, message: str, schema: Any, *, key: str | None = None) -> Answer:
+        await self._release()
+        return await self._elicit(message, schema, key)
+
+    def elicit(self, message: str, schema: Any, *, key: str | None = None) -> Answer:
+        answer: Answer = self._wait_for_person(self._elicit(message, schema, key))
+        return answer
+
+    async def aconfirm(self, message: str) -> bool:
+        await self._release()
+        return await self._confirm(message)
+
+    def confirm(self, message: str) -> bool:
+        return bool(self._wait_for_person(self._confirm(message)))
+
+    async def aask(
+        self, method: str, params: Mapping[str, Any] | None = None, *, key: str | None = None
+    ) -> Mapping[str, Any]:
+        await self._release()
+        return await self._ask(method, params, key)
+
+    def ask(
+        self, method: str, params: Mapping[str, Any] | None = None, *, key: str | None = None
+    ) -> Mapping[str, Any]:
+        reply: Mapping[str, Any] = self._wait_for_person(self._ask(method, params, key))
+        return reply
+
+    def can_ask(self, method: str = "elicitation/create") -> bool:
+        return self.caller.channel.can_ask(method)
+
+    async def _confirm(self, message: str) -> bool:
+        answer = await self._elicit(message, CONFIRMATION, None)
+        return answer.action == "accept" and bool(answer.data.get("confirm"))
+
+    async def _elicit(self, message: str, schema: Any, key: str | None) -> Answer:
+        model = schema if isinstance(schema, type) and issubclass(schema, BaseModel) else None
+        form = read_schema(TypeAdapter(model), "validation") if model is not None else schema
+        reply = await self._ask("elicitation/create", {"message": message, "requestedSchema": form}, key)
+        if reply["action"] != "accept":
+            return Answer(reply["action"])
+        data = reply.get("content") or {}
+        try:
+            return Answer("accept", data if model is None else model.model_validate(data))
+        except ValidationError as error:
+            raise ToolError("The user's answer does not fit the question.", 400) from error
+
+    async def _ask(self, method: str, params: Mapping[str, Any] | None, key: str | None) -> Mapping[str, Any]:
         if self._in_atomic:
             raise ToolError(
                 "The tool asks its user inside a database transaction, which would wait for a person.", 500
             )
-        model = schema if isinstance(schema, type) and issubclass(schema, BaseModel) else None
-        form = read_schema(TypeAdapter(model), "validation") if model is not None else schema
-        answer = await self.caller.channel.elicit(message, form)
-        if model is None or answer.action != "accept":
-            return answer
-        return Answer(answer.action, model.model_validate(answer.data))
+        return await self.caller.channel.ask(method, params or {}, key)
 
-    def elicit(self, message: str, schema: Any) -> Answer:
-        answer: Answer = self._wait(self.aelicit(message, schema))
-        return answer
+    async def _release(self) -> None:
+        """Give the request's connections back: one that waits for a person is missing elsewhere (contract P05)."""
+        if not self.caller.in_transaction:
+            await self.caller.runner.sync(release_connections)
 
-    async def aconfirm(self, message: str) -> bool:
-        answer = await self.aelicit(message, CONFIRMATION)
-        return answer.action == "accept" and bool(answer.data.get("confirm"))
-
-    def confirm(self, message: str) -> bool:
-        return bool(self._wait(self.aconfirm(message)))
+    def _wait_for_person(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        release_connections()
+        return self._wait(coroutine)
 
     async def acall_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
         return await self._call(self.caller, name, arguments)

@@ -29,3 +29,10 @@ def atomic_on(aliases: tuple[str, ...]) -> Iterator[Callable[[], None]]:
         for alias in aliases:
             stack.enter_context(transaction.atomic(using=alias))
         yield roll_back
+
+
+def release_connections() -> None:
+    """Close this thread's connections, or give them back to their pool; those in a transaction stay."""
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close()

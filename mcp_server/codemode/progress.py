@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_server.definitions.context import Answer, Channel, LogLevel
+from mcp_server.definitions.context import Channel, LogLevel
 from mcp_server.exceptions import ToolError
 
 FIRST_WITHOUT_QUESTIONS = "2026-07-28"
@@ -38,7 +38,11 @@ class RunChannel:
         """Pass a tool's message on."""
         await self._channel.log(level, data, logger)
 
-    async def elicit(self, message: str, schema: Mapping[str, Any]) -> Answer:
+    def can_ask(self, method: str) -> bool:
+        """Return whether a tool's question can be passed on."""
+        return self._protocol < FIRST_WITHOUT_QUESTIONS and self._channel.can_ask(method)
+
+    async def ask(self, method: str, params: Mapping[str, Any], key: str | None) -> Mapping[str, Any]:
         """Pass a tool's question on.
 
         Raises:
@@ -48,4 +52,4 @@ class RunChannel:
             raise ToolError(
                 "A program cannot ask the user with this protocol revision. Ask in the conversation.", 400
             )
-        return await self._channel.elicit(message, schema)
+        return await self._channel.ask(method, params, key)

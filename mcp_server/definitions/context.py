@@ -39,11 +39,20 @@ class Channel(Protocol):
     async def log(self, level: LogLevel, data: Any, logger: str | None) -> None:
         """Send a log message to the client, if it listens."""
 
-    async def elicit(self, message: str, schema: Mapping[str, Any]) -> Answer:
-        """Return the person's answer to a question with a form.
+    def can_ask(self, method: str) -> bool:
+        """Return whether this client answers requests of this method now."""
+        ...
+
+    async def ask(self, method: str, params: Mapping[str, Any], key: str | None) -> Mapping[str, Any]:
+        """Return the client's answer to a request of the protocol, such as `elicitation/create`.
+
+        Args:
+            method: of the request.
+            params: of the request.
+            key: names the question among those of one handler; by default its number.
 
         Raises:
-            ToolError: when this client cannot ask.
+            ToolError: when this client cannot be asked, or its answer has the wrong form.
         """
         ...
 
@@ -83,16 +92,44 @@ class Context(ABC):
         """See `alog`."""
 
     @abstractmethod
-    async def aelicit(self, message: str, schema: Any) -> Answer:
-        """Return a person's answer to a question; `schema` is a pydantic model or a flat JSON Schema.
+    async def aelicit(self, message: str, schema: Any, *, key: str | None = None) -> Answer:
+        """Return a person's answer to a question.
+
+        Since 2026-07-28 the client sends the answer with a new request, for which the handler runs again from its start
+        and gets it at once: let nothing that must happen once stand before the question.
+
+        Args:
+            message: what the person reads.
+            schema: a pydantic model or a flat JSON Schema of the form.
+            key: names the question; by default its number among the handler's questions.
 
         Raises:
             ToolError: when the client cannot ask its user.
         """
 
     @abstractmethod
-    def elicit(self, message: str, schema: Any) -> Answer:
+    def elicit(self, message: str, schema: Any, *, key: str | None = None) -> Answer:
         """See `aelicit`."""
+
+    @abstractmethod
+    async def aask(
+        self, method: str, params: Mapping[str, Any] | None = None, *, key: str | None = None
+    ) -> Mapping[str, Any]:
+        """Return the client's answer to any request of the protocol, such as `sampling/createMessage` or `roots/list`.
+
+        Raises:
+            ToolError: when the client did not declare that it answers this method.
+        """
+
+    @abstractmethod
+    def ask(
+        self, method: str, params: Mapping[str, Any] | None = None, *, key: str | None = None
+    ) -> Mapping[str, Any]:
+        """See `aask`."""
+
+    @abstractmethod
+    def can_ask(self, method: str = "elicitation/create") -> bool:
+        """Return whether this client can be asked: by default, whether it can put a form before a person."""
 
     @abstractmethod
     async def aconfirm(self, message: str) -> bool:

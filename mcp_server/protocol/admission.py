@@ -23,14 +23,18 @@ from mcp_server.protocol.replies import EVENT_STREAM, INTERNAL_ERROR, JSON, Repl
 
 logger = logging.getLogger("mcp_server")
 
-ALLOWED_METHODS = "POST"
+ALLOWED_METHODS = "POST, DELETE"
+SESSION_HEADER = "mcp-session-id"
 LARGEST_BODY = 8 * 1024 * 1024
 """The bound in bytes where a project lifts Django's own, `DATA_UPLOAD_MAX_MEMORY_SIZE`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A request that is well-formed HTTP for an endpoint; headers are by lower-case name."""
+    """A request that is well-formed HTTP for an endpoint; headers are by lower-case name.
+
+    Its method is POST, or DELETE for the end of a session.
+    """
 
     request: HttpRequest
     headers: Mapping[str, str]
@@ -44,10 +48,10 @@ def inspect(request: HttpRequest, name: str) -> Candidate | Reply:
     if isinstance(endpoint, Reply):
         return endpoint
     headers = {key.lower(): value for key, value in request.headers.items()}
-    refused = _check_origin(request) or _check_method(request, headers) or _check_media(headers)
+    refused = _check_origin(request) or _check_method(request, headers)
     if refused is not None:
         return refused
-    body = read_body(request)
+    body = b"" if request.method == "DELETE" else _check_media(headers) or read_body(request)
     if isinstance(body, Reply):
         return body
     return Candidate(request=request, headers=headers, body=body, endpoint=endpoint)
@@ -107,7 +111,7 @@ def _check_origin(request: HttpRequest) -> Reply | None:
 
 
 def _check_method(request: HttpRequest, headers: Mapping[str, str]) -> Reply | None:
-    if request.method == "POST":
+    if request.method == "POST" or (request.method == "DELETE" and SESSION_HEADER in headers):
         return None
     hint = "Send MCP messages with POST (transport: Streamable HTTP)."
     if request.method == "GET" and EVENT_STREAM in headers.get("accept", ""):

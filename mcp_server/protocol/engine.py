@@ -2,12 +2,16 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
+
+from mcp_types import CLIENT_CAPABILITIES_META_KEY
 
 from mcp_server.access.narrowing import read_narrowing
 from mcp_server.calls.caller import Caller
 from mcp_server.definitions.context import ClientInfo
-from mcp_server.protocol.channel import ClientChannel, lowest_level
+from mcp_server.protocol import cancellation, sessions
+from mcp_server.protocol.channel import ClientChannel, find_level
 from mcp_server.protocol.exchange import Incoming
 from mcp_server.protocol.kernel import (
     ERROR_CODE_HTTP_STATUS,
@@ -20,8 +24,18 @@ from mcp_server.protocol.kernel import (
 )
 from mcp_server.protocol.outbound import Outbound, Outbox
 from mcp_server.protocol.parameters import check_parameter_headers
-from mcp_server.protocol.replies import EVENT_STREAM, STREAM_HEADERS, Reply, encode, event
-from mcp_server.protocol.servers import Serving, server_for
+from mcp_server.protocol.questions import Questions, RoundQuestions, StreamQuestions
+from mcp_server.protocol.replies import (
+    EVENT_STREAM,
+    INTERNAL_ERROR,
+    STREAM_HEADERS,
+    Reply,
+    encode,
+    event,
+    failure,
+)
+from mcp_server.protocol.servers import server_for
+from mcp_server.protocol.serving import Serving
 from mcp_server.protocol.streams import SILENCE, Stream, cancel, next_frame
 
 
@@ -31,10 +45,10 @@ async def serve(incoming: Incoming, *, live: bool) -> Reply | Stream:
     Args:
         incoming: a request from `reading.read`.
         live: whether the door can send a response in pieces while the handler runs. If not, what a handler sends on
-            the way is kept and delivered with the answer.
+            the way is kept and delivered with the answer, and clients of 2025 cannot be asked.
     """
     outbox = Outbox(live=live) if incoming.exchange.takes_stream else None
-    outbound = _outbound(incoming, outbox)
+    outbound = _outbound(incoming, outbox, can_ask=live)
     if outbox is None or not live:
         message = await _answer(incoming, outbound)
         return _whole(incoming, message, outbox.collected() if outbox else [])
@@ -61,29 +75,42 @@ async def _follow(incoming: Incoming, outbound: Outbound, outbox: Outbox) -> Rep
     return Stream(first, outbox, task)
 
 
-def _outbound(incoming: Incoming, outbox: Outbox | None) -> Outbound:
-    exchange = incoming.exchange
-    metadata = ServerMessageMetadata()
+def _outbound(incoming: Incoming, outbox: Outbox | None, *, can_ask: bool) -> Outbound:
+    exchange, session = incoming.exchange, incoming.session
+    can_ask = can_ask and outbox is not None and session is not None
+    metadata = ServerMessageMetadata(can_send_request=can_ask)
     outbound = Outbound(
-        transport=TransportContext(kind="streamable-http", can_send_request=False, headers=exchange.headers),
+        transport=TransportContext(
+            kind="streamable-http", can_send_request=can_ask, headers=exchange.headers
+        ),
         request_id=incoming.id,
         message_metadata=metadata,
         progress_token=progress_token_from_params(incoming.params),
         outbox=outbox,
+        session=session,
+        can_send_request=can_ask,
     )
-    channel = ClientChannel(outbound, lowest_level(incoming.version, incoming.params))
+    questions = _questions(incoming, outbound)
     caller = Caller(
         principal=exchange.principal,
         endpoint=exchange.endpoint,
         runner=exchange.runner,
         loop=asyncio.get_running_loop(),
         in_transaction=exchange.in_transaction,
-        channel=channel,
+        channel=ClientChannel(outbound, questions, partial(find_level, incoming)),
         client=client_info(incoming.connection),
         narrowing=read_narrowing(exchange.request),
+        session=session.nonce if session is not None else None,
     )
-    metadata.request_context = Serving(caller, exchange.endpoint)
+    metadata.request_context = Serving(incoming=incoming, caller=caller, questions=questions)
     return outbound
+
+
+def _questions(incoming: Incoming, outbound: Outbound) -> Questions:
+    if not incoming.modern:
+        return StreamQuestions(outbound, incoming.session.capabilities if incoming.session else {})
+    capabilities = (incoming.params or {})["_meta"][CLIENT_CAPABILITIES_META_KEY]
+    return RoundQuestions(capabilities if isinstance(capabilities, Mapping) else {})
 
 
 def client_info(connection: Connection) -> ClientInfo:
@@ -96,34 +123,34 @@ def client_info(connection: Connection) -> ClientInfo:
 
 async def _answer(incoming: Incoming, outbound: Outbound) -> dict[str, Any]:
     """Return the JSON-RPC message that answers a request; a failure of the kernel or a handler is one too."""
-    try:
-        await check_parameter_headers(incoming, outbound)
-        result = await serve_one(
-            server_for(incoming.exchange.endpoint),
-            outbound,
-            incoming.method,
-            incoming.params,
-            connection=incoming.connection,
-            lifespan_state=None,
-        )
-    except asyncio.CancelledError as error:
-        if _is_cancelled():
-            raise
-        # A handler that waited for something cancelled has failed, but the client is still there.
-        return _failed(incoming, RuntimeError("The handler was cancelled from within.", error))
-    except Exception as error:  # noqa: BLE001 - logged by `modern_error_data`, and worded so that nothing leaks
-        return _failed(incoming, error)
+    with cancellation.cancellable(incoming.session, incoming.id) as running:
+        try:
+            await check_parameter_headers(incoming, outbound)
+            result = await serve_one(
+                server_for(incoming.exchange.endpoint),
+                outbound,
+                incoming.method,
+                incoming.params,
+                connection=incoming.connection,
+                lifespan_state=None,
+            )
+        except asyncio.CancelledError as error:
+            if running.absorb():
+                return failure(INTERNAL_ERROR, "The request was cancelled.", request_id=incoming.id)
+            if running.task.cancelling():
+                raise
+            # A handler that waited for something cancelled has failed, but the client is still there.
+            return _failed(incoming, RuntimeError("The handler was cancelled from within.", error))
+        except Exception as error:  # noqa: BLE001 - logged by `modern_error_data`, and worded so that nothing leaks
+            return _failed(incoming, error)
+        finally:
+            outbound.can_send_request = False
     return {"jsonrpc": "2.0", "id": incoming.id, "result": result}
 
 
 def _failed(incoming: Incoming, error: Exception) -> dict[str, Any]:
-    data = modern_error_data(error).model_dump(exclude_none=True)
-    return {"jsonrpc": "2.0", "id": incoming.id, "error": data}
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    data = modern_error_data(error)
+    return failure(data.code, data.message, data.data, incoming.id)
 
 
 def _whole(incoming: Incoming, message: Mapping[str, Any], frames: list[bytes]) -> Reply:
@@ -133,4 +160,11 @@ def _whole(incoming: Incoming, message: Mapping[str, Any], frames: list[bytes]) 
     code = message["error"]["code"] if "error" in message else None
     # Before 2026 an answered request is a success of HTTP, whatever JSON-RPC says about it.
     status = ERROR_CODE_HTTP_STATUS.get(code, 200) if code is not None and incoming.modern else 200
-    return Reply(status=status, body=encode(message))
+    return Reply(status=status, body=encode(message), headers=_new_session(incoming, message))
+
+
+def _new_session(incoming: Incoming, message: Mapping[str, Any]) -> Mapping[str, str]:
+    if incoming.method != "initialize" or incoming.modern or "error" in message:
+        return {}
+    started = sessions.issue(incoming.params or {}, incoming.version, incoming.exchange.principal)
+    return {"Mcp-Session-Id": started}

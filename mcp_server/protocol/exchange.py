@@ -11,6 +11,7 @@ from mcp_server.calls.running import Runner
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.protocol.kernel import Connection
 from mcp_server.protocol.replies import EVENT_STREAM
+from mcp_server.protocol.sessions import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +54,4 @@ class Incoming:
     version: str
     modern: bool
     connection: Connection
+    session: Session | None = None

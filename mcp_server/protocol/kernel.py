@@ -1,6 +1,6 @@
 """Every name of the SDK's server side that we use, in one place.
 
-`Server` and `CacheHint` are documented API. The rest is the request kernel: public names of the API reference that
+`Server`, `CacheHint` and the request-state names are documented API. The rest is the request kernel: public names of the API reference that
 the guides do not mention, so a 2.x minor may move them; `tests/protocol/test_kernel.py` says so first.
 
 Should they go, the fallback is the SDK's own transport, documented API only: give the `Server` of
@@ -13,6 +13,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.runner import modern_error_data, serve_one
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError, NoBackChannelError
@@ -37,6 +38,8 @@ __all__ = [
     "InboundLadderRejection",
     "MCPError",
     "NoBackChannelError",
+    "RequestStateBoundary",
+    "RequestStateSecurity",
     "Server",
     "ServerMessageMetadata",
     "ServerRequestContext",

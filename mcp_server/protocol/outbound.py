@@ -1,6 +1,8 @@
 """What a request may send back while it runs: notifications now, the answer last."""
 
 import asyncio
+import json
+import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,13 +10,16 @@ from typing import Any
 
 import anyio
 
+from mcp_server import bus
 from mcp_server.protocol.kernel import (
     CallOptions,
+    MCPError,
     NoBackChannelError,
     ServerMessageMetadata,
     TransportContext,
 )
 from mcp_server.protocol.replies import event
+from mcp_server.protocol.sessions import Session
 
 BURST = 20
 PER_SECOND = 10.0
@@ -68,7 +73,8 @@ class Outbox:
 class Outbound:
     """The kernel's view of one HTTP request: the SDK's `DispatchContext`.
 
-    `outbox` is None where the client takes no stream: what is not the answer is then dropped.
+    `outbox` is None where the client takes no stream: what is not the answer is then dropped. `session` is there for
+    2025 clients that keep one; only they can be asked, and only while the answer is still open (`can_send_request`).
     """
 
     transport: TransportContext
@@ -76,18 +82,33 @@ class Outbound:
     message_metadata: ServerMessageMetadata
     progress_token: int | str | None = None
     outbox: Outbox | None = None
+    session: Session | None = None
     cancel_requested: anyio.Event = field(default_factory=anyio.Event)
     can_send_request: bool = False
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
-        """Ask the client something.
+        """Return the client's answer to a request on this stream; any process may receive it.
 
         Raises:
-            NoBackChannelError: always; this exchange has no way for the answer to come back.
+            NoBackChannelError: when there is no session, or no open stream.
+            MCPError: when the client answers with an error.
         """
-        raise NoBackChannelError(method)
+        if self.session is None or self.outbox is None or not self.can_send_request:
+            raise NoBackChannelError(method)
+        request_id = secrets.token_urlsafe(16)
+        async with bus.subscribe(reply_topic(self.session, request_id)) as subscription:
+            await self.outbox.put(
+                event({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params or {}})
+            )
+            _, message = await subscription.get()
+        reply = json.loads(message["reply"])
+        if "error" in reply:
+            error = reply["error"]
+            raise MCPError(error["code"], error["message"], error.get("data"))
+        result: dict[str, Any] = reply["result"]
+        return result
 
     async def notify(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
@@ -113,3 +134,8 @@ class Outbound:
         await self.notify(
             "notifications/progress", {key: value for key, value in params.items() if value is not None}
         )
+
+
+def reply_topic(session: Session, request_id: str) -> str:
+    """Return the topic on which the reply to one of our requests travels; the session's nonce is no one else's."""
+    return f"reply {session.nonce} {request_id}"

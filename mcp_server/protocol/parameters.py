@@ -8,7 +8,7 @@ from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.protocol.exchange import Incoming
 from mcp_server.protocol.kernel import MCPError, validate_mcp_param_headers, x_mcp_header_map
 from mcp_server.protocol.outbound import Outbound
-from mcp_server.protocol.servers import Serving
+from mcp_server.protocol.serving import Serving
 
 
 async def check_parameter_headers(incoming: Incoming, outbound: Outbound) -> None:

@@ -45,12 +45,12 @@ def event(message: Mapping[str, Any]) -> bytes:
     return b"event: message\ndata: " + encode(message) + b"\n\n"
 
 
-def failure(code: int, message: str, data: Any = None, id: Any = None) -> dict[str, Any]:  # noqa: A002 - JSON-RPC's word
-    """Return a JSON-RPC error message; `id` is None where the request's own could not be read."""
+def failure(code: int, message: str, data: Any = None, request_id: Any = None) -> dict[str, Any]:
+    """Return a JSON-RPC error message; `request_id` is None where the request's own could not be read."""
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data
-    return {"jsonrpc": "2.0", "id": id, "error": error}
+    return {"jsonrpc": "2.0", "id": request_id, "error": error}
 
 
 def refusal(

@@ -13,11 +13,16 @@ from django.db import connections, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from mcp_server.calls.running import RequestThread, in_transaction
+from mcp_server.access.principal import Principal
+from mcp_server.calls.running import PooledThreads, RequestThread, in_transaction
+from mcp_server.calls.transactions import release_connections
 from mcp_server.protocol.admission import Candidate, identify, inspect
+from mcp_server.protocol.foresight import may_speak
 from mcp_server.protocol.replies import EVENT_STREAM, INTERNAL_ERROR, Reply, refusal
 
 if TYPE_CHECKING:
+    from mcp_server.calls.running import Runner
+    from mcp_server.protocol.portal import SyncStream
     from mcp_server.protocol.streams import Stream
 
 logger = logging.getLogger("mcp_server")
@@ -26,12 +31,33 @@ View = Callable[..., Any]
 
 
 def synchronous(request: HttpRequest, endpoint: str = "default", **captured: Any) -> HttpResponseBase:
-    """Answer one request under WSGI; sync tools run on the thread that Django gave the request."""
+    """Answer one request under WSGI; sync tools run on the thread that Django gave the request.
+
+    Where a handler may speak on the way, the request moves to the background loop and its tools to our own threads:
+    under WSGI the request's thread cannot both run a handler and send what it says.
+    """
     try:
         found = inspect(request, endpoint)
-        return respond(found if isinstance(found, Reply) else async_to_sync(_serve)(found, live=False))
+        if isinstance(found, Reply):
+            return respond(found)
+        if may_speak(found) and not in_transaction():
+            return _stream_here(found)
+        return respond(async_to_sync(_serve)(found, live=False))
     except Exception as error:  # noqa: BLE001 - reported, and answered in JSON whatever it is (contract P08)
         return respond(_report(request, error))
+
+
+def _stream_here(candidate: Candidate) -> HttpResponseBase:
+    from mcp_server.protocol import portal
+
+    # On this thread, since its middleware may have prepared what authentication needs.
+    principal = async_to_sync(identify)(candidate, RequestThread().sync)
+    if isinstance(principal, Reply):
+        return respond(principal)
+    release_connections()
+    runner = PooledThreads(candidate.request)
+    answer = portal.submit(_answer(candidate, principal, runner, live=True)).result()
+    return respond(answer if isinstance(answer, Reply) else portal.SyncStream(answer))
 
 
 async def asynchronous(request: HttpRequest, endpoint: str = "default", **captured: Any) -> HttpResponseBase:
@@ -41,18 +67,13 @@ async def asynchronous(request: HttpRequest, endpoint: str = "default", **captur
         answer = found if isinstance(found, Reply) else await _serve(found, live=True)
         if not isinstance(answer, Reply):
             # A stream may stay open for long; what the request used of the database must not wait with it.
-            await sync_to_async(_release_connections)()
+            await sync_to_async(release_connections)()
         return respond(answer)
     except Exception as error:  # noqa: BLE001 - as above
         return respond(_report(request, error))
 
 
 async def _serve(candidate: Candidate, *, live: bool) -> "Reply | Stream":
-    # Here, since `manage.py check` imports this module and should not have to load the SDK (contract Q08).
-    from mcp_server.protocol import engine
-    from mcp_server.protocol.exchange import Exchange
-    from mcp_server.protocol.reading import read
-
     runner = RequestThread()
     seen: list[bool] = []
 
@@ -64,6 +85,17 @@ async def _serve(candidate: Candidate, *, live: bool) -> "Reply | Stream":
     principal = await identify(candidate, partial(runner.sync, look_around))
     if isinstance(principal, Reply):
         return principal
+    within = seen[0] if seen else await runner.sync(in_transaction)
+    return await _answer(candidate, principal, runner, live=live, within=within)
+
+
+async def _answer(
+    candidate: Candidate, principal: Principal, runner: "Runner", *, live: bool, within: bool = False
+) -> "Reply | Stream":
+    # Here, since `manage.py check` imports this module and should not have to load the SDK (contract Q08).
+    from mcp_server.protocol import engine, reading
+    from mcp_server.protocol.exchange import Exchange
+
     exchange = Exchange(
         request=candidate.request,
         headers=candidate.headers,
@@ -71,19 +103,15 @@ async def _serve(candidate: Candidate, *, live: bool) -> "Reply | Stream":
         principal=principal,
         endpoint=candidate.endpoint,
         runner=runner,
-        in_transaction=seen[0] if seen else await runner.sync(in_transaction),
+        in_transaction=within,
     )
-    incoming = read(exchange)
+    if candidate.request.method == "DELETE":
+        return await reading.end_session(exchange)
+    incoming = await reading.read(exchange)
     return incoming if isinstance(incoming, Reply) else await engine.serve(incoming, live=live)
 
 
-def _release_connections() -> None:
-    for connection in connections.all(initialized_only=True):
-        if not connection.in_atomic_block:
-            connection.close()
-
-
-def respond(answer: "Reply | Stream") -> HttpResponseBase:
+def respond(answer: "Reply | Stream | SyncStream") -> HttpResponseBase:
     """Return a reply or a stream as Django's response."""
     if not isinstance(answer, Reply):
         return StreamingHttpResponse(answer, content_type=EVENT_STREAM, headers=dict(answer.headers))

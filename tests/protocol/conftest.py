@@ -15,6 +15,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.protocol.wire import request
+
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = "tests.protocol.project.settings"
 START_SECONDS = 30.0
@@ -139,6 +141,8 @@ def _launch(kind: str, site: Site, log: Path, environment: dict[str, str]) -> Se
             break
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
+                # The first request loads the SDK, which no test should have to wait for.
+                httpx2.post(served.url, json=request("ping"), timeout=START_SECONDS)
                 return served
         time.sleep(0.05)
     process.kill()

@@ -12,6 +12,7 @@ from mcp_server.definitions.registry import registry
 from mcp_server.exceptions import ConfigurationError
 from tests.protocol.wire import JSON_HEADERS, modern, modern_headers, request
 
+pytestmark = pytest.mark.django_db
 OPEN = {"ENDPOINTS": {"default": {"LOGIN_REQUIRED": False}}}
 
 

@@ -10,6 +10,7 @@ from django.urls import Resolver404, include, path, resolve, reverse
 from mcp_server import mcp_urls
 from mcp_server.definitions.registry import registry
 
+pytestmark = pytest.mark.django_db
 OPEN = {"ENDPOINTS": {"default": {"LOGIN_REQUIRED": False}, "tools": {"LOGIN_REQUIRED": False}}}
 
 
