@@ -59,7 +59,7 @@ class ProgramResult:
     limit: str = ""
     logs: Sequence[LogEntry] = ()
     dropped_logs: int = 0
-    warnings: Sequence[str] = ()
+    warnings: list[str] = field(default_factory=list)
     succeeded: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     media: Sequence[ContentItem] = ()
@@ -180,10 +180,12 @@ def _read_outcome(result: ProgramResult, outcome: RunOutcome, program: Program) 
     """Take over what the sandbox says, with places in the text that the model sent."""
     for name in _SAME:
         setattr(result, name, getattr(outcome, name))
-    result.warnings = [f"Line {item.line}: {item.message}" for item in program.warnings] + [
-        f"A call of {name} was not awaited; it was cancelled when the program ended."
-        for name in outcome.unawaited
-    ]
+    result.warnings = [f"Line {item.line}: {item.message}" for item in program.warnings]
+    if outcome.unawaited:
+        names = ", ".join(sorted(set(outcome.unawaited)))
+        result.warnings.append(
+            f"Still running when the program ended, and cancelled: {names}. Write `await` before a call that must finish."
+        )
     if outcome.error is not None:
         result.error = _locate(outcome.error, program)
     elif outcome.status == "stopped":
