@@ -1,11 +1,14 @@
 """System checks: all that is wrong with settings and definitions, at once, each with what to do (contract T21)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import packages_distributions
 from typing import Any
 
 from django.apps import AppConfig
+from django.apps import apps as installed
+from django.conf import settings
 from django.core import checks
+from django.utils.module_loading import import_string
 
 from mcp_server import conf
 from mcp_server.definitions.examination import examine
@@ -29,7 +32,36 @@ def _as_error(problem: ConfigurationError, number: str) -> checks.CheckMessage:
 
 def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Return what is wrong with `MCP_SERVER`."""
-    return [_as_error(problem, "E001") for problem in conf.problems()]
+    return [_as_error(problem, "E001") for problem in [*conf.problems(), *_dead_names()]]
+
+
+def _dead_names() -> Iterator[ConfigurationError]:
+    """Yield the settings that name what is not there; Django's apps must be loaded to know."""
+    options = conf.options()
+    for key, paths in (
+        ("AUTHENTICATION", options.authentication),
+        ("THREAD_CONTEXT", [options.thread_context]),
+    ):
+        for path in filter(None, paths):
+            try:
+                import_string(path)
+            except ImportError as error:
+                yield ConfigurationError(
+                    f"MCP_SERVER[{key!r}] names {path!r}, which cannot be imported: {error}",
+                    "Write the dotted path of something that exists.",
+                )
+    if options.cache not in settings.CACHES:
+        yield ConfigurationError(
+            f"MCP_SERVER['CACHE'] names {options.cache!r}, which is not in CACHES.",
+            f"The caches are {', '.join(settings.CACHES)}.",
+        )
+    apps = {name for config in installed.get_app_configs() for name in (config.name, config.label)}
+    for name in options.autodiscover if isinstance(options.autodiscover, tuple) else ():
+        if name not in apps:
+            yield ConfigurationError(
+                f"MCP_SERVER['AUTODISCOVER'] names {name!r}, which is no installed app.",
+                "Write names or labels of INSTALLED_APPS.",
+            )
 
 
 def check_definitions(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:

@@ -169,9 +169,19 @@ def _text(value: Any, where: str, errors: list[ConfigurationError]) -> str:
 
 
 def _texts(value: Any, where: str, errors: list[ConfigurationError]) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+    if not isinstance(value, list | tuple | set | frozenset) or not all(
+        isinstance(item, str) for item in value
+    ):
         raise ValueError("must be a list of texts.")
     return tuple(value)
+
+
+def _limit_names(value: Any, where: str, errors: list[ConfigurationError]) -> tuple[str, ...]:
+    found = _texts(value, where, errors)
+    for name in found:
+        if name not in LIMIT_FIELDS:
+            raise ValueError(f"names {name!r}, which is not a limit; they are {', '.join(LIMIT_FIELDS)}.")
+    return found
 
 
 def _optional(convert: Converter) -> Converter:
@@ -239,7 +249,7 @@ _CONVERTERS: dict[tuple[type[Any], str], Converter] = {
     (Options, "thread_context"): _optional(_text),
     (Options, "limits"): _limits,
     (Options, "limit_ceilings"): _limits,
-    (Options, "limits_pinned"): _texts,
+    (Options, "limits_pinned"): _limit_names,
     (Options, "rate_limits"): _rates,
     (Options, "sandbox"): _nested(SandboxOptions),
     (Options, "log"): _nested(LogOptions),

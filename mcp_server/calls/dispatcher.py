@@ -19,12 +19,12 @@ from mcp_server.calls.recording import RecordedCall
 from mcp_server.calls.results import Outcome, shape
 from mcp_server.calls.transactions import atomic_aliases, atomic_on
 from mcp_server.definitions.guards import refuse
+from mcp_server.definitions.settings import LONGEST_TIMEOUT
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.exceptions import ToolError, UnknownTool
 from mcp_server.policy.rates import may_be_limited
 
 DEFAULT_TIMEOUT = 60.0
-LONGEST_TIMEOUT = 240.0
 
 
 async def visible_tools(caller: Caller) -> list[ToolDefinition]:

@@ -56,6 +56,6 @@ def as_annotations(settings: Mapping[str, Any]) -> Annotations | None:
             f"Write one of {', '.join(map(repr, _PATTERNS))}, or a dict of hints.",
         )
     hints.update({name: settings[name] for name in _WIRE if settings.get(name) is not None})
-    if any(value not in {True, False, None} for value in hints.values()):
+    if not all(value is None or isinstance(value, bool) for value in hints.values()):
         raise ConfigurationError("a hint is neither True nor False.", "Give booleans.")
     return Annotations(**hints) if any(value is not None for value in hints.values()) else None

@@ -57,6 +57,8 @@ def _declare_endpoints(
                 name, {**kept, **{key.lower(): value for key, value in raw.items()}}, _SETTINGS
             )
         except ConfigurationError as error:
+            # Without the options that could not be read it might lack its guard: it is not served at all.
+            found.pop(name, None)
             problems.append(error)
     return found
 

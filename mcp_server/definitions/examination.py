@@ -1,6 +1,7 @@
 """A close look at definitions, for `manage.py check` (contract T13, T15, T21, G10, R10)."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -30,6 +31,7 @@ def examine(contents: Contents) -> Iterator[Finding]:
     """Yield all findings, tool by tool and then endpoint by endpoint."""
     for tool in contents.tools:
         yield from _examine_tool(tool)
+        yield from _look_at_endpoints(tool, contents)
     for endpoint in contents.endpoints.values():
         yield from _examine_endpoint(endpoint)
     if "*" in settings.ALLOWED_HOSTS:
@@ -48,6 +50,17 @@ def _examine_tool(tool: ToolDefinition) -> Iterator[Finding]:
         return
     for look in _LOOKS:
         yield from look(tool)
+
+
+def _look_at_endpoints(tool: ToolDefinition, contents: Contents) -> Iterator[Finding]:
+    for name in tool.endpoints or ():
+        if name not in contents.endpoints:
+            yield Finding(
+                "E010",
+                f"Tool {tool.name!r}: there is no endpoint {name!r}, so nobody can call it there.",
+                f"The endpoints are {', '.join(contents.endpoints)}.",
+                tool.where,
+            )
 
 
 def _look_at_examples(tool: ToolDefinition) -> Iterator[Finding]:
@@ -124,12 +137,27 @@ def _examine_endpoint(endpoint: Endpoint) -> Iterator[Finding]:
             "Remove login_required=False, or turn code mode off there.",
             where,
         )
+    if not endpoint.tools and (definition.tools, definition.groups, definition.tags) != (None, None, None):
+        yield Finding(
+            "W006",
+            f"Endpoint {endpoint.name!r} has no tool: none has the names, groups or tags that it chooses.",
+            "`manage.py mcp_tools` prints what there is.",
+            where,
+        )
     for tool in endpoint.tools.values():
-        if not CLIENT_NAME.fullmatch(tool.name):
-            as_json = (tool.result_format or definition.result_format) == "json"
+        as_json = (tool.result_format or definition.result_format) == "json"
+        for what, hint in _unfit_for_model_apis(tool):
             yield Finding(
                 "E009" if as_json else "W005",
-                f"Tool {tool.name!r} on endpoint {endpoint.name!r}: model APIs refuse its name.",
-                "Use ASCII letters, digits, `-` and `_`, at most 64 of them.",
+                f"Tool {tool.name!r} on endpoint {endpoint.name!r}: model APIs refuse {what}.",
+                hint,
                 tool.where,
             )
+
+
+def _unfit_for_model_apis(tool: ToolDefinition) -> Iterator[tuple[str, str]]:
+    if not CLIENT_NAME.fullmatch(tool.name):
+        yield "its name", "Use ASCII letters, digits, `-` and `_`, at most 64 of them."
+    with suppress(ConfigurationError):  # reported where the tool is examined
+        if "$ref" in tool.arguments.json_schema:
+            yield "a $ref at the root of its input_schema", "Write the object there, and $ref below it."

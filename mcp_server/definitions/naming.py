@@ -2,7 +2,7 @@
 
 import re
 
-_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_SEAMS = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 CLIENT_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What every model API takes as a tool name (contract R10)."""
@@ -11,8 +11,8 @@ PROTOCOL_NAME = re.compile(r"[^\s\x00-\x1f/]{1,128}")
 
 
 def words(name: str) -> list[str]:
-    """Return the words of an identifier in snake, camel or kebab case."""
-    return _WORDS.findall(name)
+    """Return the words of an identifier in snake, camel or kebab case; digits stay with theirs (`sha256`)."""
+    return [word for word in _SEAMS.split(name) if word]
 
 
 def derive_name(function_name: str, style: str) -> str:

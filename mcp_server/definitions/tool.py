@@ -14,6 +14,7 @@ from mcp_server.definitions.guards import Guard, as_guard
 from mcp_server.definitions.origin import Origin, find_origin
 from mcp_server.definitions.registry import registry
 from mcp_server.definitions.results import CONTENT_TYPES, ToolResult
+from mcp_server.definitions.settings import check_settings, refuse_unknown
 from mcp_server.exceptions import ConfigurationError
 from mcp_server.schema.docstrings import Documentation, read_docstring
 from mcp_server.schema.output import Output, read_output
@@ -159,18 +160,22 @@ def tool(function: Any = None, /, **settings: Any) -> Any:
         meta: additional `_meta` of the tool.
         icons: icons of the tool, as the protocol describes them.
     """
+    refuse_unknown(settings)
     if function is not None:
         return _register(function, settings)
     return functools.partial(_register, settings=settings)
 
 
 def _register(function: Function, settings: dict[str, Any]) -> Function:
+    if not callable(function):
+        raise TypeError(f"@tool decorates functions, not {function!r}; write @tool(name=...) to give a name.")
     origin = find_origin(function)
     style_name = getattr(function, "__name__", type(function).__name__)
 
     def build(style: str) -> ToolDefinition:
         name = settings.get("name") or naming.derive_name(style_name, style)
         with origin.explaining(f"Tool {name!r}"):
+            check_settings(settings)
             return _define(function, name, origin, settings)
 
     registry.add("tool", build, origin)
@@ -187,14 +192,10 @@ def _define(
 ) -> ToolDefinition:
     enabled = settings.get("enabled")
     endpoints = settings.get("endpoints")
-    if isinstance(endpoints, str):
-        raise ConfigurationError("endpoints= is a text.", f"Write endpoints=[{endpoints!r}].")
     if not naming.PROTOCOL_NAME.fullmatch(name):
         raise ConfigurationError(
             "its name cannot be sent.", "Use letters, digits, `-` and `_`, at most 128 of them."
         )
-    if settings.get("result_format") not in {None, "text", "json"}:
-        raise ConfigurationError("its result_format is unknown.", 'Write "text" or "json".')
     return ToolDefinition(
         name=name,
         title=settings.get("title") or naming.derive_title(name),
@@ -204,11 +205,11 @@ def _define(
         guard=None if enabled is None else as_guard(enabled),
         annotations=as_annotations(settings),
         given_group=settings.get("group"),
-        tags=tuple(settings.get("tags", ())),
-        input_examples=tuple(settings.get("input_examples", ())),
+        tags=tuple(settings.get("tags") or ()),
+        input_examples=tuple(settings.get("input_examples") or ()),
         cache=as_cache_options(settings.get("cache")),
         endpoints=None if endpoints is None else tuple(endpoints),
         meta=dict(settings.get("meta") or {}),
-        icons=tuple(settings.get("icons", ())),
-        **{key: settings[key] for key in _TAKEN_AS_THEY_ARE if key in settings},
+        icons=tuple(settings.get("icons") or ()),
+        **{key: settings[key] for key in _TAKEN_AS_THEY_ARE if settings.get(key) is not None},
     )

@@ -1,5 +1,6 @@
 """A function's signature as a JSON Schema for its arguments, and the validation that goes with it."""
 
+import dataclasses
 import inspect
 import typing
 from collections.abc import Callable, Mapping
@@ -91,7 +92,7 @@ def read_arguments(
     if isinstance(input_schema, Mapping):
         return _from_json_schema(input_schema, own, injected)
     if input_schema is not None:
-        return _from_type(input_schema, own, injected)
+        return _from_type(input_schema, own, injected, extra)
     return _from_signature(own, hints, descriptions or {}, extra, injected)
 
 
@@ -192,7 +193,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _from_type(
-    declared: Any, own: list[inspect.Parameter], injected: dict[str, tuple[str, ...]]
+    declared: Any, own: list[inspect.Parameter], injected: dict[str, tuple[str, ...]], extra: str
 ) -> Arguments:
     try:
         adapter: TypeAdapter[Any] = declared if isinstance(declared, TypeAdapter) else TypeAdapter(declared)
@@ -208,8 +209,14 @@ def _from_type(
     names = tuple(schema.get("properties", {}))
     validator = SchemaValidator(tighten(adapter.core_schema), _use_prebuilt=False)
     spread = _spreads(own, names)
+    # Where the type says nothing of unknown fields, pydantic drops them; a model that misspells one should hear of it.
+    strange_are_refused = extra == "forbid" and "additionalProperties" not in schema
+    if strange_are_refused:
+        schema["additionalProperties"] = False
 
     def convert(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        if strange_are_refused and (strange := [name for name in arguments if name not in names]):
+            raise InvalidArguments([Problem(name, unknown_name(name, names)) for name in strange], names)
         value = _validate(validator, arguments, names)
         return _members(value) if spread else {own[0].name: value}
 
@@ -226,7 +233,9 @@ def _spreads(own: list[inspect.Parameter], names: tuple[str, ...]) -> bool:
 def _members(value: Any) -> dict[str, Any]:
     if isinstance(value, BaseModel):
         return {name: getattr(value, name) for name in type(value).model_fields}
-    return dict(value) if isinstance(value, Mapping) else dict(vars(value))
+    if isinstance(value, Mapping):
+        return dict(value)
+    return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
 
 
 def _from_json_schema(
@@ -234,7 +243,7 @@ def _from_json_schema(
 ) -> Arguments:
     from jsonschema.exceptions import SchemaError
 
-    if schema.get("type", "object") != "object":
+    if schema.get("type") != "object":
         raise ConfigurationError(
             "input_schema is not an object schema.", 'Write {"type": "object", "properties": ...}.'
         )
