@@ -15,8 +15,9 @@ at most three plain arguments and no output.
 
 import argparse
 import enum
+import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal
@@ -224,25 +225,27 @@ class Tool:
     tags: tuple[str, ...] = field(default=())
 
 
-def rich_tools(count: int) -> list[Tool]:
+@functools.cache
+def rich_tools(count: int) -> tuple[Tool, ...]:
     found: list[Tool] = []
     for copy in range(-(-count // (len(RESOURCES) * 5))):
         for name, fields in RESOURCES.items():
             suffix = f"{copy + 1}" if copy else ""
             more = {f"extra{copy}": (str | None, Field(None, description="of this copy"))} if copy else {}
             found += _verbs(name + suffix, fields | more)
-    return found[:count]
+    return tuple(found[:count])
 
 
-def small_tools(count: int) -> list[Tool]:
+@functools.cache
+def small_tools(count: int) -> tuple[Tool, ...]:
     found: list[Tool] = []
     names = [name + (f"{copy + 1}" if copy else "") for copy in range(5) for name in RESOURCES]
     for name in names:
         found += _small_verbs(name)
-    return found[:count]
+    return tuple(found[:count])
 
 
-def plain_list(tools: list[Tool]) -> str:
+def plain_list(tools: Iterable[Tool]) -> str:
     return "\n".join(
         json.dumps(
             {
@@ -260,7 +263,7 @@ def plain_list(tools: list[Tool]) -> str:
 def _verbs(name: str, fields: dict[str, Any]) -> Iterator[Tool]:
     title = name.capitalize()
     model = create_model(title, id=(int, ...), **fields, created_at=(datetime, ...))
-    page = create_model(f"{title}Page", results=(list[model], ...), next_cursor=(str | None, None))  # type: ignore[valid-type]
+    page = create_model(f"{title}Page", results=(list[model], ...), next_cursor=(str | None, None))
     identity = {"id": (int, Field(ge=1, description=f"the {name}'s number"))}
     optional = {key: (value[0] | None, _without_default(value[1])) for key, value in fields.items()}
     choice = next(key for key, value in fields.items() if isinstance(value[0], enum.EnumType))
@@ -270,16 +273,18 @@ def _verbs(name: str, fields: dict[str, Any]) -> Iterator[Tool]:
         "limit": (int, Field(20, ge=1, le=100, description="how many at most")),
         "cursor": (str | None, Field(None, description="next_cursor of the page before")),
     }
-    yield _tool(f"list-{name}s", f"List {name}s that match, newest first, in pages.", "read", (search, page))
-    yield _tool(f"get-{name}", f"Get one {name} by its number.", "read", (identity, model))
-    yield _tool(f"create-{name}", f"Create a {name} and return it as stored.", "create", (fields, model))
-    yield _tool(
+    yield make_tool(
+        f"list-{name}s", f"List {name}s that match, newest first, in pages.", "read", (search, page)
+    )
+    yield make_tool(f"get-{name}", f"Get one {name} by its number.", "read", (identity, model))
+    yield make_tool(f"create-{name}", f"Create a {name} and return it as stored.", "create", (fields, model))
+    yield make_tool(
         f"update-{name}",
         f"Change some fields of a {name}; what is left out stays.",
         "update",
         (identity | optional, model),
     )
-    yield _tool(
+    yield make_tool(
         f"delete-{name}",
         f"Delete a {name} for good. Fails with 409 while others refer to it.",
         "delete",
@@ -289,18 +294,20 @@ def _verbs(name: str, fields: dict[str, Any]) -> Iterator[Tool]:
 
 def _small_verbs(name: str) -> Iterator[Tool]:
     identity = {"id": (int, ...)}
-    yield _tool(f"list-{name}s", f"List {name}s.", "read", ({"limit": (int, 20), "query": (str, "")}, None))
-    yield _tool(f"get-{name}", f"Get {name} by id.", "read", (identity, None))
-    yield _tool(
+    yield make_tool(
+        f"list-{name}s", f"List {name}s.", "read", ({"limit": (int, 20), "query": (str, "")}, None)
+    )
+    yield make_tool(f"get-{name}", f"Get {name} by id.", "read", (identity, None))
+    yield make_tool(
         f"create-{name}", f"Create {name}.", "create", ({"title": (str, ...), "note": (str, "")}, None)
     )
-    yield _tool(
+    yield make_tool(
         f"update-{name}", f"Update {name}.", "update", (identity | {"title": (str | None, None)}, None)
     )
-    yield _tool(f"delete-{name}", f"Delete {name}.", "delete", (identity, None))
+    yield make_tool(f"delete-{name}", f"Delete {name}.", "delete", (identity, None))
 
 
-def _tool(name: str, description: str, annotations: str, types: tuple[dict[str, Any], Any]) -> Tool:
+def make_tool(name: str, description: str, annotations: str, types: tuple[dict[str, Any], Any]) -> Tool:
     def handler() -> None: ...
 
     fields, output = types

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent.parent / ".ci" / "cache" / "node"
+JUDGE = Path(__file__).parent / "cases" / "judge.mjs"
 PACKAGES = {"typescript": "5.9.3", "gpt-tokenizer": "4.0.0"}
 
 _COUNT = """

@@ -20,7 +20,7 @@ CASES = Path(__file__).parent.parent / "cases"
 def judge():
     if reason := node.missing():
         pytest.skip(reason)
-    return lambda given: node.run_node(str(CASES / "judge.mjs"), given=given)
+    return lambda given: node.run_node(str(node.JUDGE), given=given)
 
 
 def judged(judge, cases: list[dict[str, Any]], notes: Notes) -> list[dict[str, Any]]:
@@ -295,7 +295,7 @@ SCHEMAS = st.recursive(
 def test_whatever_stands_in_a_schema_the_declaration_compiles(judge):
     written: list[dict[str, Any]] = []
 
-    @settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=100, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(keywords(SCHEMAS))
     def declare_anything(schema):
         text = declaration(schema, notes=Notes.ALL)

@@ -27,12 +27,11 @@ WITH_TYPES = f"""{HOW_TO_WRITE}
 
 WITHOUT_TYPES = f"""{HOW_TO_WRITE}
 
-{{{{count}}}} tools. Find them first: with the `search` tool, or in the program with \
-`await codemode.$search("words")` and `await codemode.$describe("name")`, which return signatures."""
+{{{{count}}}} tools. Find them first with the `search` tool, or in the program: `await codemode.$search('words')`, \
+`await codemode.$describe('name')`."""
 
 SEARCH = """\
-Find some of the {{count}} tools that `code` can call. Give words for what you want to do; the answer has signatures \
-ready to use in a program."""
+Find tools for `code` among {{count}}. Give words for what you want to do; the answer has signatures ready to use."""
 
 _PLACEHOLDER = re.compile(r"\{\{(types|count)\}\}")
 

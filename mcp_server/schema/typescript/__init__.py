@@ -3,8 +3,8 @@
 `read` turns schemas into shapes, equal ones into the same shape even when they come from different documents; a `Writer`
 over all of them declares once what is used often. `declaration` does both for a single schema.
 
-What is decided here, where TypeScript cannot say what JSON Schema says: an object is closed unless its schema names
-further keys (a call with an unknown key is an error to a reader, and `additionalProperties` is open when unsaid);
+What is decided here, where TypeScript cannot say what JSON Schema says: an object with `properties` is closed unless its
+schema names further keys (a call with an unknown key is an error to a reader, and `additionalProperties` is open when unsaid);
 `required` counts, whatever `default` says; limits without a `type` mean the type that they are for; `not`,
 `if` and `contains` are left out.
 """

@@ -145,7 +145,7 @@ class Reader:
         members = list(self._members(schema, others, depth))
         if members:
             return self.shapes.record(members, others)
-        if others is None and _is_closed(schema):
+        if others is None and (_is_closed(schema) or "properties" in schema):
             return self.shapes.table(self.shapes.never)
         return self.shapes.table(others or self.shapes.unknown, self._keys(schema, depth))
 
