@@ -3,10 +3,12 @@
 python docs/generate.py
 """
 
+import argparse
 import dataclasses
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -54,12 +56,14 @@ CHECKS = {
     "E006": "A signature or a given schema cannot be read.",
     "E007": "An entry of `input_examples` is not valid.",
     "E008": "`atomic=True` on an async function.",
-    "E009": 'A name that model APIs refuse, where `result_format="json"`.',
+    "E009": 'A name or schema that model APIs refuse, where `result_format="json"`.',
+    "E010": "A tool names an endpoint that is not there.",
     "W001": "`cache=` with a number above a week: probably milliseconds.",
     "W002": "A permission that no model declares: only superusers have it.",
     "W003": '`ALLOWED_HOSTS = ["*"]`: any web page could reach the endpoints by DNS rebinding.',
     "W004": "An endpoint runs code for anybody.",
-    "W005": "A name that model APIs refuse.",
+    "W005": "A name or schema that model APIs refuse.",
+    "W006": "An endpoint chooses tools and finds none.",
 }
 
 ROOT = DOCS.parent
@@ -104,16 +108,8 @@ def settings_page() -> str:
         "All of them are keys of one dict, `MCP_SERVER`. `manage.py check` reports a wrong one.\n",
     ]
     lines += table(("setting", "default", "what it does"), setting_rows(Options(), ""))
-    lines += [
-        "",
-        "An example:",
-        "",
-        "```python",
-        (DOCS / "examples/settings.py").read_text().strip(),
-        "```",
-        "",
-    ]
-    return "\n".join(lines)
+    example = "\n\nAn example:\n\n<!-- from docs/examples/settings.py -->\n```python\n```\n"
+    return fill_in("\n".join(lines) + example)
 
 
 def setting_rows(options: Any, path: str) -> Iterator[tuple[str, ...]]:
@@ -144,9 +140,12 @@ def limits_table() -> str:
 
 
 def checks_page() -> str:
+    missing = sorted(check_numbers() ^ CHECKS.keys())
+    if missing:
+        raise SystemExit(f"CHECKS in docs/generate.py and the code's checks differ: {', '.join(missing)}")
     rows = [
         (f"`mcp_toolkit.{number}`", "error" if number[0] == "E" else "warning", CHECKS[number])
-        for number in sorted(check_numbers())
+        for number in sorted(CHECKS)
     ]
     text = "# Checks\n\n`manage.py check` reports these, each with module and line where a definition is meant.\n\n"
     return text + "\n".join(table(("id", "level", "what it says"), rows)) + "\n"
@@ -159,14 +158,22 @@ def check_numbers() -> set[str]:
 
 
 def commands_page() -> str:
-    from django.core.management import load_command_class
+    from django.core.management import BaseCommand, load_command_class
 
+    shared = {action.dest for action in BaseCommand().create_parser("manage.py", "")._actions}
     text = "# Commands\n"
-    for path in sorted((DOCS.parent / "mcp_server/management/commands").glob("mcp_*.py")):
-        command = load_command_class("mcp_server", path.stem)
-        parser = command.create_parser("manage.py", path.stem)
-        text += f"\n## {path.stem}\n\n```text\n{parser.format_help().split('options:')[0].strip()}\n```\n"
+    for path in sorted((ROOT / "mcp_server/management/commands").glob("mcp_*.py")):
+        parser = load_command_class("mcp_server", path.stem).create_parser("manage.py", path.stem)
+        own = [action for action in parser._actions if action.dest not in shared]
+        rows = [(" ".join(f"`{word}`" for word in words_of(action)), action.help or "") for action in own]
+        examples = textwrap.dedent((parser.epilog or "").partition("\n")[2]).strip()
+        text += f"\n## {path.stem}\n\n{parser.description}\n\n```console\n{examples}\n```\n\n"
+        text += "\n".join(table(("option", "what it does"), rows)) + "\n"
     return text
+
+
+def words_of(action: argparse.Action) -> list[str]:
+    return list(action.option_strings) or [str(action.metavar or action.dest)]
 
 
 def table(head: tuple[str, ...], rows: Any) -> list[str]:
