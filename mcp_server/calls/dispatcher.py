@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from django.core.exceptions import SynchronousOnlyOperation
-
 from mcp_server.access.permission import apermits, choose_permitted, needs_await, needs_thread, permits
 from mcp_server.access.rates import count_call
 from mcp_server.calls import background
@@ -14,7 +12,7 @@ from mcp_server.calls.abandonment import Work, abandoned
 from mcp_server.calls.caching import KeptAnswer, place_answer
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.context import CallContext
-from mcp_server.calls.failures import Ending, explain
+from mcp_server.calls.failures import Ending, explain, telling_apart
 from mcp_server.calls.recording import RecordedCall
 from mcp_server.calls.results import Outcome, shape
 from mcp_server.calls.transactions import atomic_aliases, atomic_on
@@ -23,6 +21,7 @@ from mcp_server.definitions.settings import LONGEST_TIMEOUT
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.exceptions import ToolError, UnknownTool
 from mcp_server.policy.rates import may_be_limited
+from mcp_server.schema.instances import holds_instances
 
 DEFAULT_TIMEOUT = 60.0
 
@@ -184,7 +183,9 @@ class _Call(RecordedCall):
             aliases = atomic_aliases(definition.atomic)
             arguments = self._complete(definition, arguments, in_atomic=bool(aliases))
             with atomic_on(aliases) as roll_back:
-                outcome = shape(definition.handler(**arguments), definition)
+                with telling_apart():
+                    value = definition.handler(**arguments)
+                outcome = shape(value, definition)
                 if self._work.left or outcome.is_error:
                     roll_back()
             self._keep(outcome)
@@ -197,12 +198,12 @@ class _Call(RecordedCall):
         if recalled is not None:
             return recalled
         arguments = self._complete(definition, arguments, in_atomic=False)
-        value = await runner.coroutine(definition.handler(**arguments), timeout=timeout)
-        try:
+        value = await runner.coroutine(_handle(definition, arguments), timeout=timeout)
+        if holds_instances(value):
+            # Rows, or fields not loaded yet: they are read on a thread that may ask the database.
+            outcome: Outcome = await runner.sync(shape, value, definition)
+        else:
             outcome = shape(value, definition)
-        except SynchronousOnlyOperation:
-            # A QuerySet, or something that holds one: it is read on a thread that may.
-            outcome = await runner.sync(shape, value, definition)
         if self._kept is not None:
             await runner.sync(self._keep, outcome)
         return outcome
@@ -216,3 +217,8 @@ class _Call(RecordedCall):
             or may_be_limited(caller.endpoint.name)
             or needs_thread(definition, caller.endpoint.definition, caller.principal)
         )
+
+
+async def _handle(definition: ToolDefinition, arguments: Mapping[str, Any]) -> Any:
+    with telling_apart():
+        return await definition.handler(**arguments)

@@ -2,17 +2,21 @@
 
 import logging
 import secrets
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
 from django.db import IntegrityError
 from django.http import Http404
+from pydantic_core import from_json
 
 from mcp_server.access.rates import RateExceeded
 from mcp_server.calls.journal.records import CallStatus
 from mcp_server.calls.results import BrokenResult, Failure, Outcome
 from mcp_server.exceptions import Guidance, ToolError
+from mcp_server.schema.plain import Unserializable, dump_plain
 from mcp_server.schema.validation import InvalidArguments
 
 logger = logging.getLogger("mcp_server.calls")
@@ -24,6 +28,23 @@ class Ending:
 
     outcome: Outcome
     status: CallStatus
+
+
+class HandlerRaised(Exception):
+    """A handler raised, as the cause of this, what would mean something else if the dispatcher raised it."""
+
+
+@contextmanager
+def telling_apart() -> Iterator[None]:
+    """Tell a handler's own time-out from the call's, and keep its `sys.exit()` from ending the server.
+
+    Raises:
+        HandlerRaised: with either as its cause.
+    """
+    try:
+        yield
+    except (TimeoutError, SystemExit) as error:
+        raise HandlerRaised from error
 
 
 def explain(error: BaseException, tool_name: str) -> Ending:
@@ -38,11 +59,23 @@ def explain(error: BaseException, tool_name: str) -> Ending:
         return Ending(Outcome(failure=Failure("The tool did not finish in time.", 504)), "timeout")
     failure = _known(error)
     if failure is not None:
-        return Ending(Outcome(failure=failure), "tool_error")
+        return Ending(Outcome(failure=_with_plain_data(failure, tool_name)), "tool_error")
     return _crash(error, tool_name)
 
 
+def _with_plain_data(failure: Failure, tool_name: str) -> Failure:
+    """Return the failure with data that can be sent; what JSON cannot hold is the author's mistake, told in the log."""
+    if failure.data is None:
+        return failure
+    try:
+        return replace(failure, data=from_json(dump_plain(failure.data)))
+    except Unserializable:
+        logger.exception("The data of an error of tool %s cannot be sent", tool_name)
+        return replace(failure, data=None)
+
+
 def _crash(error: BaseException, tool_name: str) -> Ending:
+    error = error.__cause__ or error if isinstance(error, HandlerRaised) else error
     reference = secrets.token_hex(5)
     logger.error("Tool %s failed, reference %s", tool_name, reference, exc_info=error)
     if isinstance(error, BrokenResult):
