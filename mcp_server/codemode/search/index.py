@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from mcp_server.codemode.search.documents import Document, SearchableTool, read
 from mcp_server.codemode.search.words import canonical, terms, verbs
@@ -65,11 +66,7 @@ class Index:
 
     def _known(self, words: list[str]) -> list[str]:
         """The query's words, with those joined that only together are a word of a tool, and the reverse."""
-        joined = [
-            first + second
-            for first, second in zip(words, words[1:], strict=False)
-            if self._has(first + second)
-        ]
+        joined = [first + second for first, second in pairwise(words) if self._has(first + second)]
         apart: list[str] = []
         for word in words:
             apart += [word] if self._has(word) else self._split(word)

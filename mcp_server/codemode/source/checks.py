@@ -47,14 +47,24 @@ def check(
     usage = Usage(program)
     mistakes = list(_some(_Checker(program, source, tools).mistakes(usage)))
     if mistakes:
-        mistakes[0].others = tuple(mistakes[1:])
-        raise mistakes[0]
+        raise _together(mistakes)
     return [*_dropped_calls(source, usage, returned), *_unwaited_callbacks(source, usage)]
 
 
 def _some(mistakes: Iterator[SourceError]) -> Iterable[SourceError]:
     for _, mistake in zip(range(_SHOWN_MISTAKES), mistakes, strict=False):
         yield mistake
+
+
+def _together(mistakes: list[SourceError]) -> SourceError:
+    """The first mistake, its message naming the others, so that one answer mends them all."""
+    first, *others = mistakes
+    more = [f" Also, line {other.line}, column {other.column}: {other.message}" for other in others]
+    together = SourceError(
+        first.kind, first.message + "".join(more), first.line, first.column, suggestion=first.suggestion
+    )
+    together.others = tuple(others)
+    return together
 
 
 def _dropped_calls(source: Text, usage: Usage, returned: Container[int]) -> Iterable[SourceWarning]:
@@ -140,10 +150,13 @@ class _Checker:
         return text[1:-1] if key.type == "string" else text
 
     def _unknown(self, call: ToolCall, tool: ToolSummary, keys: dict[str, int]) -> Iterator[SourceError]:
+        missing = [name for name in tool.required if name not in keys]
+        unknown = [key for key in keys if key not in tool.parameters]
+        only_missing = missing[0] if len(missing) == len(unknown) == 1 else ""
         for key, place in keys.items():
             if key in tool.parameters:
                 continue
-            suggestion = closest(key, [name for name in tool.parameters if name not in keys]) or ""
+            suggestion = closest(key, [name for name in tool.parameters if name not in keys]) or only_missing
             meant = f" Did you mean `{suggestion}`?" if suggestion else ""
             message = f"`codemode.{call.name}` has no parameter `{key}`.{meant} {_parameters_of(tool)}"
             yield self.source.error("unknown_argument", place, message, suggestion)

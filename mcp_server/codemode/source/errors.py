@@ -22,7 +22,7 @@ class SourceError(Exception):
         message: sentences for the model that say what to change; no position and no code excerpt in it.
         line, column: the place in the text that the model sent, from 1, columns in UTF-16 units as V8 counts them.
         suggestion: the name or text that was probably meant, "" if none is close.
-        others: further mistakes of the same program, so that one answer mends them all.
+        others: further mistakes of the same program; the message names them too.
     """
 
     def __init__(

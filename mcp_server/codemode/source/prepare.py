@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mcp_server.codemode.source.brackets import check_brackets
 from mcp_server.codemode.source.checks import check
 from mcp_server.codemode.source.draft import Shift
 from mcp_server.codemode.source.errors import SourceWarning
@@ -63,8 +64,10 @@ def prepare(text: str, tools: Mapping[str, ToolSummary]) -> Program:
     program = parse(units)
     if program is None:
         return Program(join(units))
-    if program.has_error and _is_prose(units):
-        raise source.error("nothing_to_run", 0, _PROSE)
+    if program.has_error:
+        if _is_prose(units):
+            raise source.error("nothing_to_run", 0, _PROSE)
+        check_brackets(program, source)
     plain = _plain_javascript(program, source)
     if plain is None:
         return Program(join(units))
@@ -72,8 +75,6 @@ def prepare(text: str, tools: Mapping[str, ToolSummary]) -> Program:
     finder = ValueFinder(plain, source)
     finder.run()
     warnings = [] if plain.has_error else check(plain, source, tools, finder.given_back)
-    if finder.no_value:
-        warnings.append(SourceWarning(finder.no_value, *source.position(len(units.rstrip()))))
     code, shifts = finder.draft.finish(source)
     return Program(code, tuple(warnings), shifts)
 

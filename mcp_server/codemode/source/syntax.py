@@ -50,13 +50,18 @@ class Syntax:
         Without recursion, so at any depth. The list of ancestors is one and the same all the time. (`Node.parent`
         searches from the root, which makes deep programs quadratic.)
         """
+        return ((node, path) for node, path in self._walk() if node.is_named)
+
+    def tokens(self) -> Iterator[Node]:
+        """The leaves of the tree, in the order of the text, without comments."""
+        return (node for node, _ in self._walk() if not node.child_count and node.type != "comment")
+
+    def _walk(self) -> Iterator[tuple[Node, list[Node]]]:
         cursor = self.root.walk()
         path: list[Node] = []
-        while True:
-            node = cursor.node
-            if node is not None and node.is_named:
-                yield node, path
-            if node is not None and cursor.goto_first_child():
+        while (node := cursor.node) is not None:
+            yield node, path
+            if cursor.goto_first_child():
                 path.append(node)
                 continue
             while not cursor.goto_next_sibling():

@@ -17,7 +17,6 @@ from mcp_server.codemode.source.text import Text
 
 _TYPES = frozenset(
     {
-        "type_annotation",
         "asserts_annotation",
         "type_predicate_annotation",
         "type_parameters",
@@ -100,7 +99,9 @@ class _Stripper:
             return
         if kind in _REFUSED:
             raise self._error(node, _REFUSED[kind])
-        if kind in _TYPES:
+        if kind == "type_annotation":
+            self.draft.blank(start(node), self._end_of_type(node))
+        elif kind in _TYPES:
             self._blank(node)
         elif kind in _STATEMENTS or _is_type_only(node):
             self._statement(node)
@@ -142,9 +143,26 @@ class _Stripper:
         inner = next(iter(children(node)), None)
         if inner is None:
             return
-        self.draft.blank(end(inner), end(node))
-        if node.type in {"as_expression", "satisfies_expression"} and self._must_end(end(node)):
+        is_typed = node.type in {"as_expression", "satisfies_expression"}
+        last = self._end_of_type(node) if is_typed else end(node)
+        self.draft.blank(end(inner), last)
+        if is_typed and (last < end(node) or self._must_end(end(node))):
             self.draft.put(end(inner), ";")
+
+    def _end_of_type(self, node: Node) -> int:
+        """Where the type that ends a node ends. The grammar reads `T` and a next line `[0]` as one type."""
+        last = end(node)
+        parts = children(node)
+        while parts:
+            inner, parts = parts[-1], children(parts[-1])
+            if inner.type in {"lookup_type", "array_type"} and parts:
+                bracket = self.program.units.find("[", end(parts[0]), end(inner))
+                if _LINE_END.search(self.program.units, end(parts[0]), bracket):
+                    last = end(parts[0])
+                parts = parts[:1]
+            elif inner.type not in {"union_type", "intersection_type"}:
+                break
+        return last
 
     def _must_end(self, index: int) -> bool:
         """Whether the next line would go on with this expression once the type between them is gone."""

@@ -27,7 +27,6 @@ _EMPTY = "There is nothing to run: the program is empty. Send statements that en
 _ONLY_TYPES = (
     "There is nothing to run: the program only declares types or classes. Call the tools and return a value."
 )
-_NO_VALUE = "Nothing is returned. End the program with `return value;`."
 _SHOWN_NAMES = 5
 _EXPORTS = frozenset({"module.exports", "exports.default", "exports.main"})
 
@@ -44,7 +43,6 @@ class ValueFinder:
         self.program = program
         self.source = source
         self.draft = Draft(program.units)
-        self.returns = "return" in program.units
         self.given_back: set[int] = set()
         self._statements = [node for node in children(program.root) if node.type != "hash_bang_line"]
         self._functions = Functions(program, self._statements)
@@ -52,7 +50,7 @@ class ValueFinder:
         self._visited: set[int] = set()
 
     def run(self) -> None:
-        """Record the changes in `draft`; `returns` says whether anything can come back.
+        """Record the changes in `draft`, and in `given_back` where the expressions begin that will be returned.
 
         Raises:
             SourceError: "nothing_to_run", or "never_called" for functions that nothing calls.
@@ -65,11 +63,6 @@ class ValueFinder:
             self._finish_program()
         for statement in self._statements:
             self._unexport(statement)
-
-    @property
-    def no_value(self) -> str:
-        """A warning for the model if the program gives no value and logs none, else ""."""
-        return "" if self.returns or "console." in self.program.units else _NO_VALUE
 
     def _finish_program(self) -> None:
         last = last_statement(self._statements)
@@ -100,7 +93,6 @@ class ValueFinder:
         for offset, character in enumerate(name):
             self.draft.put(first + offset, character)
         self.draft.insert(end(self._statements[-1]), f"; return await $_{call};")
-        self.returns = True
 
     def _call_entry(self, last: Node | None) -> None:
         """The top level only declares: call the function that it is about."""
@@ -112,7 +104,6 @@ class ValueFinder:
         if given is None and not entry.is_entry_name:
             raise self._never_called([entry])
         self.draft.insert(end(self._statements[-1]), f"; return await {entry.name}({given or ''});")
-        self.returns = True
         self._enter(entry.node)
         self._work_off()
 
@@ -181,7 +172,6 @@ class ValueFinder:
             names = bound_names(self.program, name)
             value = names[0] if name.type == "identifier" else f"{{ {', '.join(names)} }}"
             self.draft.insert(end(declaration), f"; return await ({value});")
-            self.returns = True
 
     def _finish_expression(self, expression: Node | None) -> None:
         expression = self._bare(expression)
@@ -206,7 +196,6 @@ class ValueFinder:
             self.draft.insert(start(bare_arrow), "(")
             self.draft.insert(end(bare_arrow), ")")
         self.draft.insert(end(expression), f"){call}")
-        self.returns = True
 
     def _bare(self, expression: Node | None) -> Node | None:
         """The expression without a leading `void`, `!` or `module.exports =` that only gets in the way."""
