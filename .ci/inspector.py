@@ -13,6 +13,9 @@ INSPECTOR = ROOT / ".ci/cache/npm/node_modules/.bin/mcp-inspector"
 def main() -> None:
     sys.path.insert(0, str(ROOT))
     os.environ["DJANGO_SETTINGS_MODULE"] = "demo_project.settings"
+    import django
+
+    django.setup()
     from demo_project.checking import running_demo
 
     with running_demo() as servers:
