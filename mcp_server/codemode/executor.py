@@ -6,8 +6,10 @@ import logging
 import os
 import threading
 import time
+from dataclasses import asdict
 from typing import Final
 
+from mcp_server.calls import heartbeat
 from mcp_server.codemode.conversation import Call, Conversation, Observer, limit_error
 from mcp_server.codemode.job import Job
 from mcp_server.codemode.outcome import LogEntry, RunError, RunOutcome, ToolFailure, ToolReply, ToolSuccess
@@ -153,3 +155,5 @@ def _forget_pool() -> None:
 
 os.register_at_fork(after_in_child=_forget_pool)
 atexit.register(shutdown)
+heartbeat.add_report("workers", lambda: [asdict(state) for state in workers()])
+heartbeat.on_restart(shutdown)

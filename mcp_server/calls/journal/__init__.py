@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from django.db import DatabaseError, connections, router
 
+from mcp_server.calls import heartbeat
 from mcp_server.calls.journal.records import CallRecord, CallStatus, Record, RunRecord, RunStatus
 from mcp_server.calls.journal.redaction import (
     Redactor,
@@ -76,6 +77,7 @@ def record_call(record: CallRecord) -> None:
 def open_run(record: RunRecord) -> None:
     """Make the row of a run that starts now, at once and on this thread; a failing database is noted and stops nothing."""
     _open_runs[record.id] = record
+    record.process = heartbeat.process_name()
     record.code = capped_text(masked_source(record.code, ()), CODE_BYTES)
     record.client = safe_text(record.client)
     try:
@@ -124,6 +126,7 @@ def stops_requested(run_ids: Collection[str]) -> set[str]:
 def _settle(record: Record) -> None:
     if not is_written_inline():
         _writer.put(record)
+        heartbeat.start()
         return
     announce(record)
     try:
@@ -171,5 +174,10 @@ def _begin_anew() -> None:
     _open_runs.clear()
 
 
+def _report() -> dict[str, int]:
+    return {"lost": _writer.lost, "queued": _writer.queued, "open_runs": len(_open_runs)}
+
+
+heartbeat.add_report("log", _report)
 atexit.register(_stop)
 os.register_at_fork(after_in_child=_begin_anew)
