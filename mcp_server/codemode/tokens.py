@@ -2,22 +2,23 @@
 
 The text is cut as byte-pair tokenizers cut it before they merge (words with the mark before them, up to three digits, runs
 of punctuation, line ends), and each piece is counted by its length: almost all pieces of a catalogue are one token.
-Against o200k on catalogues and English text it is within 10 % (benchmarks/catalog.py prints both); CJK text within 25 %.
+Against o200k on catalogues and English text it is within 10 % (benchmarks/catalog.py prints both); other languages within half.
 """
 
 import re
 
 _PIECES = re.compile(
-    r"(?P<word>[^\r\n\w]?[A-Z]*[a-z]+|_?[A-Z]*[a-z]+|[^\r\n\w]?[A-Z]+|_?[A-Z]+)"
+    # Letters of alphabets count as small ones: in other scripts a word is about as many tokens as in English.
+    r"(?P<word>[^\r\n\w]?[A-Z]*[a-z\xaa-\u2dff]+|_?[A-Z]*[a-z\xaa-\u2dff]+|[^\r\n\w]?[A-Z]+|_?[A-Z]+)"
     r"|(?P<digits>[0-9]{1,3})"
-    r"|(?P<foreign>[^\x00-\x7f]+)"
+    r"|(?P<signs>[^\x00-\x7f]+)"
     r"|(?P<marks> ?[^\sA-Za-z0-9\x80-\U0010ffff]+[\r\n/]*)"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _LETTERS_OF_ONE_TOKEN = 12
 _LETTERS_OF_FURTHER_TOKENS = 5
 _MARKS_OF_ONE_TOKEN = 3
-_TOKENS_OF_A_FOREIGN_CHARACTER = 0.7
+_TOKENS_OF_A_SIGN = 0.7
 
 
 def estimate_tokens(text: str) -> int:
@@ -33,6 +34,6 @@ def _cost(piece: re.Match[str]) -> float:
             return 1 + -(-further // _LETTERS_OF_FURTHER_TOKENS)
         case "marks":
             return -(-length // _MARKS_OF_ONE_TOKEN)
-        case "foreign":
-            return max(1, length * _TOKENS_OF_A_FOREIGN_CHARACTER)
+        case "signs":
+            return max(1, length * _TOKENS_OF_A_SIGN)
     return 1

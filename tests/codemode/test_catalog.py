@@ -268,7 +268,11 @@ def test_progressive_costs_at_most_350_tokens_with_both_tools_as_they_are_sent()
 
 ENGLISH = """Django makes it easier to build better web apps more quickly and with less code. It was invented to meet
 fast-moving newsroom deadlines, while satisfying the tough requirements of experienced web developers."""
-CHINESE = "这个工具查询订单并返回客户的地址和电子邮件。如果找不到订单就会出现错误。"
+OTHER_LANGUAGES = [
+    "这个工具查询订单并返回客户的地址和电子邮件。如果找不到订单就会出现错误。",
+    "Возвращает список заказов с адресами доставки и статусом оплаты",  # noqa: RUF001
+    "Ändert die Größe für alle Kunden, die in Köln wohnen und länger als drei Tage warten",
+]
 
 
 @pytest.mark.proves("C02b")
@@ -280,5 +284,6 @@ def test_the_estimate_is_near_a_real_tokenizer():
     texts += [plain_list(rich_tools(20)), ENGLISH]
     for text, exact in zip(texts, node.count_tokens(texts), strict=True):
         assert abs(estimate_tokens(text) - exact) <= 0.12 * exact, text[:80]
-    assert abs(estimate_tokens(CHINESE) - node.count_tokens([CHINESE])[0]) <= 8
+    for text, exact in zip(OTHER_LANGUAGES, node.count_tokens(OTHER_LANGUAGES), strict=True):
+        assert abs(estimate_tokens(text) - exact) <= 0.4 * exact, text
     assert estimate_tokens("") == 0
