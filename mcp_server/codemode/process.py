@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from mcp_server.codemode.confinement import missing_confinement
 from mcp_server.codemode.wire import Hello, VersionMismatch, Violation, read_hello
 from mcp_server.codemode.worker.terms import HEADER, HELLO
 from mcp_server.conf import SandboxOptions
@@ -193,7 +194,18 @@ def start_worker(options: SandboxOptions, memory_mb: int) -> Worker:
         worker.kill()
         raise StartError(f"it did not start: {words}") from error
     ours.setblocking(False)
+    _check_confinement(worker, options)
     return worker
+
+
+def _check_confinement(worker: Worker, options: SandboxOptions) -> None:
+    missing = missing_confinement(worker.hello.confinement)
+    if not missing:
+        return
+    if options.require_confinement:
+        worker.kill()
+        raise StartError(f"SANDBOX['REQUIRE_CONFINEMENT'] is set and this is missing: {'; '.join(missing)}")
+    logger.warning("Worker %d is not fully confined: %s", worker.hello.pid, "; ".join(missing))
 
 
 def _popen(options: SandboxOptions, memory_mb: int, connection: socket.socket) -> subprocess.Popen[bytes]:

@@ -78,7 +78,7 @@ def v8_flags(memory_mb: int, *, jitless: bool) -> tuple[str, ...]:
         "--disallow-code-generation-from-strings",
         "--enable-sharedarraybuffer-per-context",
         "--enable-experimental-regexp-engine-on-excessive-backtracks",
-        f"--max-heap-size={memory_mb + max(32, memory_mb // 2)}",
+        f"--max-heap-size={2 * memory_mb}",
         "--max-semi-space-size=4",
     )
     return (*flags, "--jitless") if jitless else flags

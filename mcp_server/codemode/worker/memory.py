@@ -17,6 +17,8 @@ def _open(path: str) -> int | None:
 
 
 _STATM: Final = _open("/proc/self/statm")
+STATISTICS: Final = () if _STATM is None else (_STATM,)
+"""Descriptors that the worker itself opened for this."""
 
 
 def resident_bytes() -> int:

@@ -3,11 +3,13 @@
 import mmap
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from mcp_server.codemode.worker.v8 import Isolate, Kind
 
+_FOREIGN: Final = frozenset({"django", "mcp", "pydantic", "mcp_server.conf", "py_mini_racer"})
 _FLAG_PROBES: Final = {
     "no WebAssembly": (b"typeof WebAssembly", b"undefined"),
     "no SharedArrayBuffer": (b"typeof SharedArrayBuffer", b"undefined"),
@@ -29,7 +31,7 @@ def system_tests(*, executable_memory: bool) -> dict[str, bool]:
     }
     if not executable_memory:
         attempts["make memory executable"] = _executable_page
-    return {name: _is_refused(attempt) for name, attempt in attempts.items()}
+    return {name: _is_refused(attempt) for name, attempt in attempts.items()} | {"load Django": not _FOREIGN & sys.modules.keys()}
 
 
 def flag_tests(isolate: Isolate, *, jitless: bool) -> dict[str, bool]:

@@ -38,10 +38,15 @@ const showObject = (value, path, depth, state) => {
   }
   return names === null ? '[' + text + ']' : '{' + text + '}';
 };
+const noModules = 'Modules are not available: the program can only reach the tools, await codemode.<name>({...}).';
 const errorLine = (error) => {
   const parts = errorParts(error);
+  // What V8 says about import(); it has no hook for another text.
+  if (parts.message === 'Not supported') parts.message = noModules;
   return parts.message ? parts.name + ': ' + parts.message : parts.name;
 };
 const stackText = (error) => {
   try { const stack = error.stack; return typeof stack === 'string' ? slice(stack, 0, 4000) : ''; } catch { return ''; }
 };
+const errorToText = uncurry($Error.prototype.toString);
+define($Error.prototype, 'toString', function toString() { return isError(this) && this.message === 'Not supported' ? errorLine(this) : errorToText(this); });
