@@ -1,10 +1,18 @@
 """Amounts in words: times, sizes, shares."""
 
+from datetime import datetime
+
 from django.template.defaultfilters import filesizeformat
+from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 BLANK = "\N{EN DASH}"
+
+
+def local(moment: datetime) -> datetime:
+    """Return the moment in the reader's time zone, where the project uses time zones."""
+    return timezone.localtime(moment) if timezone.is_aware(moment) else moment
 
 
 def duration(milliseconds: float | None) -> str:
@@ -12,8 +20,8 @@ def duration(milliseconds: float | None) -> str:
     if milliseconds is None:
         return BLANK
     if milliseconds >= 1000:
-        return _("%s s") % number_format(milliseconds / 1000, 2)
-    return _("%s ms") % number_format(milliseconds, 0 if milliseconds >= 10 else 1)
+        return _("%s s") % _decimals(milliseconds / 1000, 2)
+    return _("%s ms") % _decimals(milliseconds, 0 if milliseconds >= 10 else 1)
 
 
 def size(number: float | None) -> str:
@@ -33,3 +41,7 @@ def amount(value: float, unit: str) -> str:
     if unit == "ms":
         return duration(value)
     return f"{number_format(value, 0, use_l10n=True, force_grouping=True)} {_(unit)}"
+
+
+def _decimals(value: float, places: int) -> str:
+    return number_format(value, 0 if round(value, places) == int(value) else places)

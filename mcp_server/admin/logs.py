@@ -8,12 +8,11 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
-from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from mcp_server.admin.amounts import BLANK
+from mcp_server.admin.amounts import BLANK, local
 from mcp_server.admin.export import export_response
 from mcp_server.admin.generics import RowAdmin
 from mcp_server.admin.paging import BoundedPaginator
@@ -38,6 +37,7 @@ class LogAdmin(RowAdmin):
     list_per_page = 50
     ordering = ("-started",)
     paginator = BoundedPaginator
+    show_facets = admin.ShowFacets.NEVER
     show_full_result_count = False
     sortable_by = ()
     change_list_template = "admin/mcp_toolkit/log_change_list.html"
@@ -103,7 +103,7 @@ class LogAdmin(RowAdmin):
     @admin.display(description=_("started"), ordering="started")
     def moment(self, obj: Any) -> str:
         """Return the time to the second; the model's own field shows minutes."""
-        return date_format(timezone.localtime(obj.started), "Y-m-d H:i:s")
+        return date_format(local(obj.started), "Y-m-d H:i:s")
 
     @admin.display(description=_("user"))
     def person(self, obj: Any) -> str:

@@ -122,5 +122,9 @@ def _begin_anew() -> None:
     _heart = Heart()
 
 
-atexit.register(lambda: _heart.stop())
+def _end() -> None:
+    _heart.stop()
+
+
+atexit.register(_end)
 os.register_at_fork(after_in_child=_begin_anew)

@@ -36,7 +36,7 @@ class Process(models.Model):
 
     class Meta:
         verbose_name = _("process")
-        verbose_name_plural = _("processes")
+        verbose_name_plural = _("overview")
         ordering = ("host", "pid")
         default_permissions = ("view", "change")
         indexes: ClassVar = [models.Index(fields=["seen"], name="mcp_process_seen")]

@@ -7,7 +7,6 @@ from django.contrib.admin.utils import label_for_field
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.template import Library
-from django.utils import timezone
 from django.utils.formats import date_format
 
 from mcp_server.admin import amounts, outcomes
@@ -58,7 +57,7 @@ def _bounds(rows: QuerySet[Any], field: str) -> tuple[date, date] | None:
 def _local_day(moment: datetime | None) -> date | None:
     if moment is None:
         return None
-    return (timezone.localtime(moment) if timezone.is_aware(moment) else moment).date()
+    return amounts.local(moment).date()
 
 
 def _days(rows: QuerySet[Any], field: str) -> list[date]:
