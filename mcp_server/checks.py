@@ -1,6 +1,6 @@
 """System checks: all that is wrong with settings and definitions, at once, each with what to do (contract T21)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import packages_distributions
 from typing import Any
 
@@ -12,8 +12,9 @@ from django.utils.module_loading import import_string
 
 from mcp_server import conf
 from mcp_server.definitions.examination import examine
-from mcp_server.definitions.registry import registry
+from mcp_server.definitions.registry import Contents, registry
 from mcp_server.exceptions import ConfigurationError
+from mcp_server.policy.rates import DEFAULT, Rate
 
 TAG = "mcp_toolkit"
 
@@ -22,6 +23,7 @@ def register() -> None:
     """Register the checks with Django."""
     checks.register(check_settings, TAG)
     checks.register(check_definitions, TAG)
+    checks.register(check_rates, TAG)
     checks.register(check_distributions, TAG)
 
 
@@ -64,12 +66,16 @@ def _dead_names() -> Iterator[ConfigurationError]:
             )
 
 
+def _contents() -> Contents:
+    # A look that leaves the registry as it was: `check` runs before the first request freezes it.
+    with registry.isolated() as fresh:
+        return fresh.contents
+
+
 def check_definitions(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Return what is wrong with tools, resources, prompts and endpoints, and what is doubtful."""
     messages = [_as_error(problem, "E002") for problem in registry.broken]
-    with registry.isolated() as fresh:
-        # A look that leaves the registry as it was: `check` runs before the first request freezes it.
-        contents = fresh.contents
+    contents = _contents()
     messages += [_as_error(problem, "E003") for problem in contents.problems]
     for finding in examine(contents):
         kind = checks.Error if finding.number.startswith("E") else checks.Warning
@@ -78,6 +84,47 @@ def check_definitions(app_configs: Sequence[AppConfig] | None, **kwargs: Any) ->
             kind(f"{where}{finding.message}", hint=finding.hint or None, id=f"{TAG}.{finding.number}")
         )
     return messages
+
+
+def check_rates(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Return what is wrong with `RATE_LIMITS`, and with the cache that counts for it (contract G08)."""
+    limits, cache = conf.options().rate_limits, conf.options().cache
+    found = list(_unreadable_rates(limits))
+    if not limits or cache not in settings.CACHES:
+        return found
+    backend = settings.CACHES[cache]["BACKEND"].rsplit(".", 1)[-1]
+    if backend == "DummyCache":
+        hint = "Set MCP_SERVER['CACHE'] to the alias of a cache that all processes share, such as Redis."
+        found.append(
+            checks.Error(
+                f"RATE_LIMITS limit nothing: the cache {cache!r} keeps nothing.", hint=hint, id=f"{TAG}.E011"
+            )
+        )
+    if backend == "LocMemCache":
+        hint = "Set MCP_SERVER['CACHE'] to a cache that all processes share, or silence this with a single process."
+        found.append(
+            checks.Warning(
+                f"RATE_LIMITS count per process: the cache {cache!r} is in the memory of each.",
+                hint=hint,
+                id=f"{TAG}.W007",
+            )
+        )
+    return found
+
+
+def _unreadable_rates(limits: Mapping[str, str]) -> Iterator[checks.CheckMessage]:
+    tools = {name for endpoint in _contents().endpoints.values() for name in endpoint.tools}
+    for name, rate in limits.items():
+        try:
+            Rate.parse(rate)
+        except ValueError as error:
+            yield checks.Error(f"MCP_SERVER['RATE_LIMITS'][{name!r}]: {error}", id=f"{TAG}.E012")
+        if name not in {DEFAULT, "code", "search", *tools}:
+            yield checks.Warning(
+                f"MCP_SERVER['RATE_LIMITS'] has a rate for {name!r}, and no endpoint has a tool of that name.",
+                hint=f"Write {DEFAULT!r} or the name of a tool, as `manage.py mcp_tools` prints it.",
+                id=f"{TAG}.W008",
+            )
 
 
 def check_distributions(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:

@@ -7,9 +7,10 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 from mcp_server.definitions.caching import LONGEST_PLAIN_SECONDS
-from mcp_server.definitions.endpoint import Endpoint
+from mcp_server.definitions.endpoint import Endpoint, EndpointDefinition
 from mcp_server.definitions.naming import CLIENT_NAME
 from mcp_server.definitions.registry import Contents
 from mcp_server.definitions.tool import ToolDefinition
@@ -127,9 +128,27 @@ def _declared_permissions() -> frozenset[str]:
     return frozenset(found)
 
 
+def _look_at_parts(definition: EndpointDefinition) -> Iterator[Finding]:
+    """Yield what `authentication` and `middleware` name and cannot be imported or called."""
+    for part in (*(definition.authentication or ()), *definition.middleware):
+        try:
+            found = import_string(part) if isinstance(part, str) else part
+            reason = "" if callable(found) or hasattr(found, "authenticate") else "it cannot be called"
+        except ImportError as error:
+            reason = str(error)
+        if reason:
+            yield Finding(
+                "E013",
+                f"Endpoint {definition.name!r} names {part!r}: {reason}.",
+                "Give a class or a function, or the dotted path of one.",
+                definition.origin.where,
+            )
+
+
 def _examine_endpoint(endpoint: Endpoint) -> Iterator[Finding]:
     definition = endpoint.definition
     where = definition.origin.where
+    yield from _look_at_parts(definition)
     if definition.code_mode != "off" and not definition.login_required:
         yield Finding(
             "W004",
