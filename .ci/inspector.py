@@ -22,7 +22,7 @@ def main() -> None:
         for era in ("legacy", "modern"):
             tools = inspect(servers["demo"], era, "--method", "tools/list", "--strict")["tools"]
             assert "list-users" in [tool["name"] for tool in tools], tools
-            user = call(servers["demo"], era, "get-user", "id=123")
+            user = call(servers["demo"], era, "get-user", 'id="123"')
             assert json.loads(user)["id"] == "123", user
             value = call(
                 servers["demo-code"], era, "code", "code=return (await codemode.list_users()).length"
