@@ -71,6 +71,7 @@ class ThreadPool:
         self._homes: WeakKeyDictionary[asyncio.AbstractEventLoop, _Home] = WeakKeyDictionary()
         self._lock = threading.Lock()
         self._process: int | None = None
+        self._size = 0
 
     def submit(self, function: Callable[[], Any]) -> asyncio.Future[Any]:
         """Return a future of the running loop for what `function` gives on one of the threads.
@@ -87,11 +88,11 @@ class ThreadPool:
 
     def _start(self) -> None:
         with self._lock:
-            if self._process == os.getpid():
-                return
-            self._process = os.getpid()
-            self._queue, self._homes = SimpleQueue(), WeakKeyDictionary()
-            for number in range(options().threads):
+            if self._process != os.getpid():
+                self._process, self._size = os.getpid(), 0
+                self._queue, self._homes = SimpleQueue(), WeakKeyDictionary()
+            for number in range(self._size, options().threads):
+                self._size = number + 1
                 name = f"mcp-tool-{number}"
                 threading.Thread(target=self._work, args=(self._queue,), name=name, daemon=True).start()
 

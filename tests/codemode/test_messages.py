@@ -1,5 +1,6 @@
 """What the model reads about a wrong program, as a reviewed file: tests/cases/messages.txt."""
 
+import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ PROGRAMS = {
     "typo in a tool's name": "const users = await codemode.listUser();\nreturn users.length;",
     "typo in an argument's name": 'return await codemode.create_todo({titel: "Milk", user_id: "1"});',
     "wrong type": 'return await codemode.create_todo({title: "Milk", user_id: 1});',
-    "missing await": "const users = codemode.list_users();\nreturn users.map(user => user.name);",
+    "missing await": "const rows = codemode.yearly_report();\nreturn rows.map(row => row.total);",
     "thrown string": 'const users = await codemode.list_users();\nif (users.length < 9) throw "too few users";',
     "thrown object": "throw {code: 7, reason: 'no stock'};",
     "limit hit": 'for (let n = 0; n < 9; n++) {\n  await codemode.create_todo({title: `Task ${n}`, user_id: "1"});\n}',
@@ -44,6 +45,11 @@ def client(db: None) -> Iterator[MCPClient]:
         @tool(annotations="read")
         def list_users() -> list[dict[str, str]]:
             return [{"id": "1", "name": "Ada"}]
+
+        @tool(annotations="read")
+        async def yearly_report() -> list[dict[str, int]]:
+            await asyncio.Event().wait()
+            return []
 
         @tool(annotations="create")
         def create_todo(title: str, user_id: str, done: bool = False) -> str:
