@@ -46,15 +46,22 @@ def _key(session: Session, request_id: Any) -> _Key:
 
 
 @contextmanager
-def cancellable(session: Session | None, request_id: int | str) -> Iterator[Cancellable]:
-    """Within the block, the session's client may cancel the running task under the id of its request."""
+def cancellable(session: Session | None, request_id: int | str, *, live: bool) -> Iterator[Cancellable]:
+    """Within the block, the session's client may cancel the running task under the id of its request.
+
+    Args:
+        session: None where there is none: then nobody can name the request.
+        request_id: as the client gave it.
+        live: whether the event loop outlives the request, so that it is worth to listen for other processes.
+    """
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 - a request is always served by a task
     entry = Cancellable(asyncio.get_running_loop(), task)
     if session is None:
         yield entry
         return
-    _listen()
+    if live:
+        _listen()
     key = _key(session, request_id)
     _running[key] = entry
     try:

@@ -48,7 +48,7 @@ async def serve(incoming: Incoming, *, live: bool) -> Reply | Stream:
             the way is kept and delivered with the answer, and clients of 2025 cannot be asked.
     """
     outbox = Outbox(live=live) if incoming.exchange.takes_stream else None
-    outbound = _outbound(incoming, outbox, can_ask=live)
+    outbound = _outbound(incoming, outbox, live=live)
     if outbox is None or not live:
         message = await _answer(incoming, outbound)
         return _whole(incoming, message, outbox.collected() if outbox else [])
@@ -75,9 +75,9 @@ async def _follow(incoming: Incoming, outbound: Outbound, outbox: Outbox) -> Rep
     return Stream(first, outbox, task)
 
 
-def _outbound(incoming: Incoming, outbox: Outbox | None, *, can_ask: bool) -> Outbound:
+def _outbound(incoming: Incoming, outbox: Outbox | None, *, live: bool) -> Outbound:
     exchange, session = incoming.exchange, incoming.session
-    can_ask = can_ask and outbox is not None and session is not None
+    can_ask = live and outbox is not None and session is not None
     metadata = ServerMessageMetadata(can_send_request=can_ask)
     outbound = Outbound(
         transport=TransportContext(
@@ -88,6 +88,7 @@ def _outbound(incoming: Incoming, outbox: Outbox | None, *, can_ask: bool) -> Ou
         progress_token=progress_token_from_params(incoming.params),
         outbox=outbox,
         session=session,
+        live=live,
         can_send_request=can_ask,
     )
     questions = _questions(incoming, outbound)
@@ -123,7 +124,7 @@ def client_info(connection: Connection) -> ClientInfo:
 
 async def _answer(incoming: Incoming, outbound: Outbound) -> dict[str, Any]:
     """Return the JSON-RPC message that answers a request; a failure of the kernel or a handler is one too."""
-    with cancellation.cancellable(incoming.session, incoming.id) as running:
+    with cancellation.cancellable(incoming.session, incoming.id, live=outbound.live) as running:
         try:
             await check_parameter_headers(incoming, outbound)
             result = await serve_one(

@@ -1,8 +1,9 @@
-"""Whether a handler may speak before its answer: asked by servers without an event loop, before they choose a thread."""
+"""Whether a handler may speak before its answer: asked before a view chooses a thread for it."""
 
 import json
 from typing import Any
 
+from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.protocol.admission import SESSION_HEADER, Candidate
 from mcp_server.protocol.replies import EVENT_STREAM
 
@@ -16,33 +17,46 @@ def may_speak(candidate: Candidate) -> bool:
     A handler speaks through its context. A tool without one is silent, and so is any where the client asked for neither
     progress nor log and has no session in which it could be asked something itself.
     """
+    message = _read(candidate)
+    if message.get("method") != "tools/call":
+        return bool(message)
+    definition = _called(candidate, message)
+    # A name that is not on the endpoint's own list may be `code`, whose calls report progress.
+    return _is_asked(candidate, message) and (definition is None or bool(definition.arguments.context))
+
+
+def holds_its_thread(candidate: Candidate) -> bool:
+    """Return whether the handler is a plain function that may speak: what it says must not wait for its end."""
+    message = _read(candidate)
+    if message.get("method") != "tools/call":
+        return message.get("method") in {"prompts/get", "resources/read"}
+    definition = _called(candidate, message)
+    return definition is not None and not definition.is_async and may_speak(candidate)
+
+
+def _read(candidate: Candidate) -> dict[str, Any]:
+    """Return the message, or nothing where it cannot open a stream."""
     if EVENT_STREAM not in candidate.headers.get("accept", ""):
-        return False
-    message = _read(candidate.body)
-    if message.get("method") not in _SPEAKING_METHODS:
-        return False
-    if message["method"] != "tools/call":
-        return True
-    params = message.get("params") if isinstance(message.get("params"), dict) else {}
-    return _is_asked(candidate, params) and _takes_context(candidate, params.get("name"))
-
-
-def _read(body: bytes) -> dict[str, Any]:
+        return {}
     try:
-        found = json.loads(body)
+        found = json.loads(candidate.body)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) and isinstance(found.get("method"), str) else {}
+    method = found.get("method") if isinstance(found, dict) else None
+    return found if isinstance(method, str) and method in _SPEAKING_METHODS else {}
 
 
-def _is_asked(candidate: Candidate, params: dict[str, Any]) -> bool:
-    meta = params.get("_meta")
-    return SESSION_HEADER in candidate.headers or (
-        isinstance(meta, dict) and any(key in meta for key in _ASKED_META)
-    )
+def _params(message: dict[str, Any]) -> dict[str, Any]:
+    params = message.get("params")
+    return params if isinstance(params, dict) else {}
 
 
-def _takes_context(candidate: Candidate, name: Any) -> bool:
-    definition = candidate.endpoint.tools.get(name) if isinstance(name, str) else None
-    # A name that is not on the endpoint's own list may be `code`, whose calls report progress.
-    return definition is None or bool(definition.arguments.context)
+def _is_asked(candidate: Candidate, message: dict[str, Any]) -> bool:
+    meta = _params(message).get("_meta")
+    asked = isinstance(meta, dict) and any(key in meta for key in _ASKED_META)
+    return asked or SESSION_HEADER in candidate.headers
+
+
+def _called(candidate: Candidate, message: dict[str, Any]) -> ToolDefinition | None:
+    name = _params(message).get("name")
+    return candidate.endpoint.tools.get(name) if isinstance(name, str) else None

@@ -83,6 +83,7 @@ class Outbound:
     progress_token: int | str | None = None
     outbox: Outbox | None = None
     session: Session | None = None
+    live: bool = False
     cancel_requested: anyio.Event = field(default_factory=anyio.Event)
     can_send_request: bool = False
 

@@ -45,11 +45,9 @@ async def read(exchange: Exchange) -> Incoming | Reply:
         return error_reply(problem.code, problem.message, request_id=problem.id)
     if header is not None and modern:
         return _read_modern(exchange, message, header)
-    session = None
-    if message.method != "initialize":
-        session = await find_session(exchange)
-        if isinstance(session, Reply):
-            return session
+    session = None if message.method == "initialize" else await find_session(exchange)
+    if isinstance(session, Reply):
+        return session
     return await _read_legacy(exchange, message, session, header or UNSAID_VERSION)
 
 

@@ -1,5 +1,6 @@
 """The Django views: one body for servers without an event loop, one for those with."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +18,7 @@ from mcp_server.access.principal import Principal
 from mcp_server.calls.running import PooledThreads, RequestThread, in_transaction
 from mcp_server.calls.transactions import release_connections
 from mcp_server.protocol.admission import Candidate, identify, inspect
-from mcp_server.protocol.foresight import may_speak
+from mcp_server.protocol.foresight import holds_its_thread, may_speak
 from mcp_server.protocol.replies import EVENT_STREAM, INTERNAL_ERROR, Reply, refusal
 
 if TYPE_CHECKING:
@@ -66,11 +67,24 @@ async def asynchronous(request: HttpRequest, endpoint: str = "default", **captur
         found = inspect(request, endpoint)
         answer = found if isinstance(found, Reply) else await _serve(found, live=True)
         if not isinstance(answer, Reply):
-            # A stream may stay open for long; what the request used of the database must not wait with it.
-            await sync_to_async(release_connections)()
+            _release_soon()
         return respond(answer)
     except Exception as error:  # noqa: BLE001 - as above
         return respond(_report(request, error))
+
+
+# The event loop keeps only weak references to tasks.
+_releasing: set[asyncio.Task[None]] = set()
+
+
+def _release_soon() -> None:
+    """Close the request's connections when its thread is next free: they must not wait with a stream for long.
+
+    Not awaited, since a sync handler that asks its user holds the thread until the stream brings the answer.
+    """
+    task = asyncio.create_task(sync_to_async(release_connections)())
+    _releasing.add(task)
+    task.add_done_callback(_releasing.discard)
 
 
 async def _serve(candidate: Candidate, *, live: bool) -> "Reply | Stream":
@@ -86,6 +100,11 @@ async def _serve(candidate: Candidate, *, live: bool) -> "Reply | Stream":
     if isinstance(principal, Reply):
         return principal
     within = seen[0] if seen else await runner.sync(in_transaction)
+    if live and holds_its_thread(candidate):
+        # Middleware needs the request's thread to begin the response, which a speaking handler must not wait for.
+        if not within:
+            return await _answer(candidate, principal, PooledThreads(candidate.request), live=True)
+        live = False
     return await _answer(candidate, principal, runner, live=live, within=within)
 
 

@@ -81,7 +81,7 @@ COMMANDS: dict[str, Callable[[int], list[str]]] = {
         "-m", "gunicorn", "tests.protocol.project.wsgi:application", "-b", f"127.0.0.1:{port}", "--threads", "8",
         "--log-level", "warning", "--graceful-timeout", "2",
     ],
-    "runserver": lambda port: ["-m", "django", "runserver", f"127.0.0.1:{port}", "--noreload", "--nothreading"][:-1],
+    "runserver": lambda port: ["-m", "django", "runserver", f"127.0.0.1:{port}", "--noreload"],
 }  # fmt: skip
 
 
@@ -105,8 +105,8 @@ def start(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call
     """A function that starts a server of one kind, or gives the one that runs."""
     running: dict[str, Served] = {}
 
-    def launch(kind: str, **environment: str) -> Served:
-        key = f"{kind} {environment}"
+    def launch(kind: str, copy: str = "", **environment: str) -> Served:
+        key = f"{kind} {copy} {environment}"
         if key not in running:
             running[key] = _launch(kind, site, tmp_path_factory.mktemp(kind) / "log", environment)
         return running[key]
@@ -122,10 +122,20 @@ def start(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call
             served.process.wait()
 
 
-def _launch(kind: str, site: Site, log: Path, environment: dict[str, str]) -> Served:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _launch(kind: str, site: Site, log: Path, environment: dict[str, str]) -> Served:
+    port = free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, *COMMANDS[kind](port)],
@@ -139,15 +149,33 @@ def _launch(kind: str, site: Site, log: Path, environment: dict[str, str]) -> Se
     while time.monotonic() < deadline:
         if process.poll() is not None:
             break
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                # The first request loads the SDK, which no test should have to wait for.
-                httpx2.post(served.url, json=request("ping"), timeout=START_SECONDS)
-                return served
+        if answers(port):
+            # The first request loads the SDK, which no test should have to wait for.
+            httpx2.post(served.url, json=request("ping"), timeout=START_SECONDS)
+            return served
         time.sleep(0.05)
     process.kill()
     process.wait()
     raise RuntimeError(f"{kind} did not start: {log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a Redis server of our own."""
+    port = free_port()
+    folder = tmp_path_factory.mktemp("redis")
+    process = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder), "--bind", "127.0.0.1"],
+        stdout=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + START_SECONDS
+    while not answers(port):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError("redis-server did not start")
+        time.sleep(0.05)
+    yield f"redis://127.0.0.1:{port}"
+    process.terminate()
+    process.wait()
 
 
 @pytest.fixture(scope="session", params=["uvicorn", "daphne", "gunicorn", "runserver"])

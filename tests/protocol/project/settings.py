@@ -40,4 +40,8 @@ DATABASES = {
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_URL = "static/"
 USE_TZ = True
+if redis := os.environ.get("TEST_REDIS"):
+    CHANNEL_LAYERS = {
+        "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [redis]}}
+    }
 MCP_SERVER = {"ENDPOINTS": {"default": {"LOGIN_REQUIRED": False, "VERSION": "1.2.3"}}}

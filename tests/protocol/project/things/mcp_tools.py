@@ -3,11 +3,11 @@
 import asyncio
 import threading
 import time
-from typing import Annotated
+from typing import Annotated, Literal
 
 from django.contrib.auth.models import Group
 from django.http import HttpRequest
-from pydantic import Field
+from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from mcp_server import Context, ToolError, has_perm, tool
@@ -89,3 +89,56 @@ async def sleep(seconds: Annotated[float, Field(le=30)], token: str) -> str:
         await Group.objects.acreate(name=f"cancelled {token}")
         raise
     return "slept"
+
+
+class Wish(BaseModel):
+    """What to deliver."""
+
+    color: Literal["red", "blue"]
+    count: int = Field(ge=1, le=5)
+
+
+@tool
+async def order(ctx: Context, prefix: str = "") -> str:
+    """Ask what to deliver, then for a confirmation."""
+    answer = await ctx.aelicit("What shall it be?", Wish)
+    if not answer:
+        return f"{prefix}{answer.action}"
+    agreed = await ctx.aconfirm(f"Deliver {answer.data.count} in {answer.data.color}?")
+    return f"{prefix}{answer.data.count} {answer.data.color}" if agreed else f"{prefix}called off"
+
+
+@tool(atomic=False)
+def order_in_thread(ctx: Context) -> str:
+    """Ask from a plain function."""
+    answer = ctx.elicit("What shall it be?", Wish)
+    return f"{answer.data.count} {answer.data.color}" if answer else answer.action
+
+
+@tool(atomic=True)
+def order_in_transaction(ctx: Context) -> str:
+    """Ask where nobody may be asked."""
+    return str(ctx.confirm("Really?"))
+
+
+@tool
+async def summarize(ctx: Context, text: str) -> str:
+    """Ask the client's model, and for its roots, side by side."""
+    message = {"role": "user", "content": {"type": "text", "text": text}}
+    said, roots = await asyncio.gather(
+        ctx.aask("sampling/createMessage", {"messages": [message], "maxTokens": 10}, key="summary"),
+        ctx.aask("roots/list", key="roots"),
+    )
+    return f"{said['content']['text']} in {len(roots['roots'])} roots"
+
+
+@tool
+async def wait_for_cancel(ctx: Context, token: str) -> str:
+    """Say that it runs, then wait."""
+    await ctx.aprogress(1)
+    try:
+        await asyncio.sleep(20)
+    except asyncio.CancelledError:
+        await Group.objects.acreate(name=f"cancelled {token}")
+        raise
+    return "never"
