@@ -78,7 +78,7 @@ CASES = {
 
 
 @pytest.fixture(autouse=True)
-def tools() -> Iterator[None]:
+def tools() -> Iterator[None]:  # noqa: C901 - one tool after the other
     with serving():
 
         @tool

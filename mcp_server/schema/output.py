@@ -2,9 +2,10 @@
 
 import dataclasses
 import inspect
+import json
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,7 @@ from mcp_server.schema.plain import dump_checked, dump_plain
 from mcp_server.schema.signature import read_hints
 from mcp_server.schema.validation import JSONSchemaValidator
 
+_READ_ONCE = frozenset({Iterable, Iterator, Generator})
 _DEEPEST = 20  # references to references; more is a circle
 
 
@@ -137,14 +139,17 @@ def _is_structured(annotation: Any) -> bool:
 
 
 def _from_type(annotation: Any, *, declared: bool) -> Output:
+    if typing.get_origin(annotation) in _READ_ONCE:
+        annotation = list[typing.get_args(annotation)[0]]  # type: ignore[misc]  # known at run time only
     given = isinstance(annotation, TypeAdapter)
     adapter: TypeAdapter[Any] = annotation if given else TypeAdapter(annotation)
     schema = read_schema(adapter, "serialization")
     plan = plan_for(adapter._type if given else annotation)
+    has_floats = '"number"' in json.dumps(schema)
 
     def dump(value: Any) -> bytes:
         checked = adapter.validate_python(read_instances(value, plan), from_attributes=True)
-        return dump_checked(adapter, checked)
+        return dump_checked(adapter, checked, has_floats=has_floats)
 
     return Output(
         json_schema=schema,

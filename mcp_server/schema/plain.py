@@ -1,6 +1,7 @@
 """Any value of a Django project as JSON, or a sentence that names what JSON cannot hold, and where (contract T08)."""
 
 import dataclasses
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -34,17 +35,24 @@ def dump_plain(value: Any) -> bytes:
         if _SURROGATES in str(error):
             return dump_plain(_repair(to_jsonable_python(value, fallback=_fall_back, bytes_mode="base64")))
         _find(value)
-        raise Unserializable(_reason(error)) from error
+        raise Unserializable("it is not JSON") from error
     except (ValueError, RecursionError) as error:
         _find(value)
-        raise Unserializable(_reason(error)) from error
+        raise Unserializable("it is not JSON") from error
     if b"NaN" in data or b"Infinity" in data:
         _find(from_json(data))
+    if b"null" in data and _is_made_of_models(value):
+        _refuse_nan(to_jsonable_python(value, fallback=_fall_back, bytes_mode="base64"))
     return data
 
 
-def dump_checked(adapter: TypeAdapter[Any], value: Any) -> bytes:
+def dump_checked(adapter: TypeAdapter[Any], value: Any, *, has_floats: bool = True) -> bytes:
     """Return compact JSON for a value of the adapter's type, as that type wants it to be written.
+
+    Args:
+        adapter: of the type.
+        value: validated by it.
+        has_floats: whether the type has any, so that NaN must be looked for.
 
     Raises:
         Unserializable: naming the path of NaN.
@@ -55,10 +63,23 @@ def dump_checked(adapter: TypeAdapter[Any], value: Any) -> bytes:
         if _SURROGATES not in str(error):
             raise
         return dump_plain(_repair(adapter.dump_python(value, by_alias=True, mode="json")))
-    if b"null" in data:
-        # pydantic writes NaN as null, which the schema does not promise.
-        _find(adapter.dump_python(value, by_alias=True, mode="json"))
+    if has_floats and b"null" in data:
+        _refuse_nan(adapter.dump_python(value, by_alias=True, mode="json"))
     return data
+
+
+def _is_made_of_models(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return isinstance(value[0] if isinstance(value, list | tuple) and value else value, BaseModel)
+
+
+def _refuse_nan(plain: Any) -> None:
+    """Raise for NaN in a plain value: models write it as null, which their schema does not promise."""
+    try:
+        json.dumps(plain, allow_nan=False)  # in C, far quicker than to look for it
+    except ValueError:
+        _find(plain)
 
 
 _SURROGATES = "surrogates not allowed"
@@ -84,12 +105,6 @@ def _describe(value: Any) -> str:
     return f"a {name} object"
 
 
-def _reason(error: BaseException) -> str:
-    # pydantic wraps what the fallback says.
-    said = str(error).removeprefix("Error calling function `_fall_back`: TypeError: ")
-    return said if said != str(error) else "it is not JSON"
-
-
 def _find(value: Any, path: str = "", above: tuple[int, ...] = ()) -> None:
     """Raise for the first thing in `value` that JSON cannot hold."""
     where = path or "the top"
@@ -103,19 +118,29 @@ def _find(value: Any, path: str = "", above: tuple[int, ...] = ()) -> None:
         )
     if isinstance(value, Model):
         raise Unserializable(f"{_describe(value)}; it is at {where}")
-    for name, item in _members(value):
+    members = _members(value)
+    if members is None:
+        _try(value, where)
+    for name, item in members or ():
         inner = f"{path}{name}" if name.startswith("[") or not path else f"{path}.{name}"
         _find(item, inner, (*above, id(value)))
 
 
-def _members(value: Any) -> Iterable[tuple[str, Any]]:
+def _try(value: Any, where: str) -> None:
+    try:
+        to_json(value, fallback=_fall_back)
+    except (PydanticSerializationError, ValueError) as error:
+        raise Unserializable(f"{_describe(value)} at {where}") from error
+
+
+def _members(value: Any) -> Iterable[tuple[str, Any]] | None:
     if isinstance(value, Mapping):
         return [(str(key), item) for key, item in value.items()]
     if isinstance(value, list | tuple | set | frozenset | QuerySet):
         return [(f"[{number}]", item) for number, item in enumerate(value)]
     if isinstance(value, BaseModel) or (dataclasses.is_dataclass(value) and not isinstance(value, type)):
         return vars(value).items() if hasattr(value, "__dict__") else _fields(value)
-    return []
+    return None
 
 
 def _fields(value: Any) -> list[tuple[str, Any]]:
