@@ -15,7 +15,7 @@ NEEDED = {
     "static files": "mcp_server/static/mcp_toolkit/",
     "translations": "mcp_server/locale/zh_Hans/LC_MESSAGES/django.mo",
     "the worker": "mcp_server/codemode/worker/",
-    "the worker's JavaScript": "mcp_server/codemode/worker/runtime.js",
+    "the worker's JavaScript": "mcp_server/codemode/worker/runtime/",
     "commands": "mcp_server/management/commands/mcp_token.py",
 }
 IMPORT_ALL = "import mcp_server; print(len([getattr(mcp_server, name) for name in mcp_server.__all__]), 'public names')"
@@ -23,9 +23,9 @@ RUN_ONE = """
 from mcp_server import codemode
 from django.contrib.auth.models import User
 user = User.objects.create_superuser("ada")
-outcome = codemode.run("return await codemode.add({a: 2, b: 3})", user=user, endpoint="code")
-assert outcome.value == "5", outcome
-print("code run: 2 + 3 =", outcome.value)
+outcome = codemode.run("return await codemode.count_users()", user=user, endpoint="code")
+assert outcome.value == "1", outcome
+print("code run: 1 user")
 """
 
 
