@@ -58,12 +58,20 @@ CHECKS = {
     "E008": "`atomic=True` on an async function.",
     "E009": 'A name or schema that model APIs refuse, where `result_format="json"`.',
     "E010": "A tool names an endpoint that is not there.",
+    "E011": "`RATE_LIMITS` with a cache that keeps nothing.",
+    "E012": "A rate that cannot be read.",
+    "E013": "A rate limit for a tool that is not there, or another definition that cannot work.",
+    "E014": "A tool kept beside code mode is named `code` or `search`.",
     "W001": "`cache=` with a number above a week: probably milliseconds.",
     "W002": "A permission that no model declares: only superusers have it.",
     "W003": '`ALLOWED_HOSTS = ["*"]`: any web page could reach the endpoints by DNS rebinding.',
     "W004": "An endpoint runs code for anybody.",
     "W005": "A name or schema that model APIs refuse.",
     "W006": "An endpoint chooses tools and finds none.",
+    "W007": "`RATE_LIMITS` with a cache that each process has for itself.",
+    "W008": "A rate limit that names no tool.",
+    "W009": "Two tools would have one name in programs; they get different ones.",
+    "W010": "`{{types}}` in the description of a progressive endpoint, where it is empty.",
 }
 
 ROOT = DOCS.parent

@@ -74,10 +74,13 @@ def _contents() -> Contents:
 
 def check_definitions(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Return what is wrong with tools, resources, prompts and endpoints, and what is doubtful."""
+    # Here: starting a project should not have to load code mode.
+    from mcp_server.codemode.examination import examine_code_mode
+
     messages = [_as_error(problem, "E002") for problem in registry.broken]
     contents = _contents()
     messages += [_as_error(problem, "E003") for problem in contents.problems]
-    for finding in examine(contents):
+    for finding in (*examine(contents), *examine_code_mode(contents)):
         kind = checks.Error if finding.number.startswith("E") else checks.Warning
         where = f"{finding.where}: " if finding.where else ""
         messages.append(
