@@ -60,7 +60,7 @@ CHECKS = {
     "E010": "A tool names an endpoint that is not there.",
     "E011": "`RATE_LIMITS` with a cache that keeps nothing.",
     "E012": "A rate that cannot be read.",
-    "E013": "A rate limit for a tool that is not there, or another definition that cannot work.",
+    "E013": "An endpoint names an authentication class or middleware that cannot be imported or called.",
     "E014": "A tool kept beside code mode is named `code` or `search`.",
     "W001": "`cache=` with a number above a week: probably milliseconds.",
     "W002": "A permission that no model declares: only superusers have it.",
