@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, get_script_prefix, path
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.safestring import SafeString
@@ -21,13 +21,18 @@ from mcp_server.admin.filters import EndpointFilter, LimitFilter, RunOutcomeFilt
 from mcp_server.admin.logs import LogAdmin, may_view_content
 from mcp_server.admin.outcomes import outcome_badge
 from mcp_server.admin.runpage import RunPage
+from mcp_server.codemode.watching import LIVE_PATH
 from mcp_server.models import CodeRun, Limits, ToolCall
 
 STOP = "mcp_toolkit.stop_coderun"
+FRAGMENT = "_fragment"
 
 
 class CodeRunAdmin(LogAdmin):
     """Runs of code, newest first."""
+
+    class Media:
+        js = ("mcp_toolkit/live.js",)
 
     content_fields = ("code", "error", "console", "result")
     export_fields = (
@@ -94,9 +99,12 @@ class CodeRunAdmin(LogAdmin):
             "may_stop": may_stop and run.is_running and run.stop_requested is None,
             "stop_url": self._admin_url("stop", run.pk),
             "may_view_calls": request.user.has_perm("mcp_toolkit.view_toolcall"),
+            "live_url": f"{get_script_prefix()}{LIVE_PATH}{run.pk}/",
             **(extra_context or {}),
         }
-        return TemplateResponse(request, "admin/mcp_toolkit/coderun/page.html", context)
+        # What changes while a run goes on is drawn by the server alone; the page's script puts it in place.
+        name = "body" if FRAGMENT in request.GET else "page"
+        return TemplateResponse(request, f"admin/mcp_toolkit/coderun/{name}.html", context)
 
     @method_decorator(require_POST)
     def stop_view(self, request: HttpRequest, object_id: str) -> HttpResponseBase:

@@ -98,7 +98,7 @@ class ProcessAdmin(RowAdmin):
         object_id: str,
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponseBase:
+    ) -> Any:
         return HttpResponseRedirect(self._overview())
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:

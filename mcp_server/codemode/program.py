@@ -18,6 +18,7 @@ from mcp_server.codemode.executor import Job, execute
 from mcp_server.codemode.identifiers import callables
 from mcp_server.codemode.outcome import LogEntry, RunError, RunOutcome
 from mcp_server.codemode.source import Program, SourceError, ToolSummary, prepare, summarize
+from mcp_server.codemode.watching import Watch
 from mcp_server.definitions.results import ContentItem
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.policy.limits import Limits, effective_limits
@@ -163,14 +164,16 @@ def _summaries(names: dict[str, str], inside: Sequence[ToolDefinition]) -> dict[
 
 async def _execute_until_stopped(job: Job, callback: Callback, record: journal.RunRecord) -> RunOutcome:
     """Return the outcome of the job; staff may stop it by the flag on its row, looked at once a second (contract A04)."""
-    run = asyncio.ensure_future(execute(job, callback))
+    watch = Watch(record)
+    run = asyncio.ensure_future(execute(job, callback, observer=watch.add))
     try:
         while not (await asyncio.wait({run}, timeout=STOP_POLL_SECONDS))[0]:
+            await watch.publish()
             if await callback.caller.runner.sync(journal.stop_requested, record.id):
                 run.cancel()
                 with suppress(asyncio.CancelledError):
                     await run
-                return RunOutcome(status="stopped", calls=callback.calls)
+                return RunOutcome(status="stopped", calls=callback.calls, logs=watch.seen)
         return run.result()
     finally:
         run.cancel()

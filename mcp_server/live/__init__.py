@@ -1,0 +1,1 @@
+"""Watching a run of code by WebSocket, from the admin (contract A04)."""

@@ -35,6 +35,7 @@ __all__ = [
     "open_run",
     "record_call",
     "recorded_arguments",
+    "shown_text",
     "stop_requested",
     "stops_requested",
 ]
@@ -96,6 +97,11 @@ def close_run(record: RunRecord) -> None:
     record.result = capped_text(_redacted_result(record.result, secrets), max_bytes)
     _keep_console(record, max_bytes)
     _settle(record)
+
+
+def shown_text(text: str, run: RunRecord) -> str:
+    """Return a line of a run's console as it would be stored: safe and without secrets."""
+    return safe_text(masked_source(text, run.secrets))
 
 
 def flush(timeout: float = STOP_SECONDS) -> bool:
