@@ -2,9 +2,11 @@
 
 An authentication class has `authenticate(request)` or `aauthenticate(request)`. It returns None when the request does
 not carry its kind of credential, a user, or a `Credential`; it raises `InvalidCredential` when what it carries is wrong.
+It may have `challenge(request)`, which returns parameters that tell a client how to get a credential.
 """
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
@@ -45,6 +47,18 @@ class Credential:
     name: str
     scopes: frozenset[str] | None = None
     still_valid: Callable[[], bool] | None = None
+
+
+class InsufficientScope(Exception):
+    """A credential is right, and may not do enough.
+
+    Args:
+        scopes: all that is needed, to be asked for.
+    """
+
+    def __init__(self, scopes: Iterable[str]) -> None:
+        self.scopes = tuple(scopes)
+        super().__init__(" ".join(self.scopes))
 
 
 class Authentication(Protocol):
@@ -95,42 +109,41 @@ class SessionAuthentication:
 
 
 @cache
-def _load(paths: tuple[Any, ...]) -> tuple[Any, ...]:
+def load_parts(paths: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what dotted paths name, and what was given as it is; classes are made into objects."""
     found = [import_string(item) if isinstance(item, str) else item for item in paths]
     return tuple(item() if isinstance(item, type) else item for item in found)
 
 
 def _forget(*, setting: str, **kwargs: Any) -> None:
     if setting == SETTING:
-        _load.cache_clear()
+        load_parts.cache_clear()
 
 
 setting_changed.connect(_forget, dispatch_uid="mcp_server.access.authentication")
 
 
+def authentication_of(endpoint: EndpointDefinition) -> tuple[Any, ...]:
+    """Return the authentication objects of an endpoint: its own, else the project's."""
+    return load_parts(
+        endpoint.authentication if endpoint.authentication is not None else options().authentication
+    )
+
+
 async def authenticate(
     request: HttpRequest, endpoint: EndpointDefinition, run_sync: RunSync
 ) -> Principal | Refusal:
-    """Return who calls, or why nobody is let in.
+    """Return who calls, perhaps anonymously, or why what they show is refused.
 
     Args:
         request: its `user` is set to the principal's.
-        endpoint: may name its own classes, or let anybody in.
+        endpoint: may name its own classes.
         run_sync: runs a plain function on the thread that may touch the database.
     """
-    classes = _load(
-        endpoint.authentication if endpoint.authentication is not None else options().authentication
-    )
     try:
-        credential = await _first(classes, request, run_sync)
-    except InvalidCredential:
-        return Refusal(
-            401, "The credential is not valid. Ask for a new token.", _challenge('error="invalid_token"')
-        )
-    except Guidance as guidance:
-        return Refusal(401, guidance.text, _challenge())
-    if credential is None and endpoint.login_required:
-        return Refusal(401, "Sign in: send a token as `Authorization: Bearer <token>`.", _challenge())
+        credential = await _first(authentication_of(endpoint), request, run_sync)
+    except (InvalidCredential, InsufficientScope, Guidance) as error:
+        return refuse_credential(error, request, endpoint)
     if credential is None:
         bind(request, AnonymousUser(), frozenset())
         return Principal(request=request, scopes=frozenset())
@@ -143,8 +156,45 @@ async def authenticate(
     )
 
 
-def _challenge(detail: str = "") -> dict[str, str]:
-    return {"WWW-Authenticate": f'Bearer realm="mcp"{", " if detail else ""}{detail}'}
+def require_login(principal: Principal, endpoint: EndpointDefinition) -> Refusal | None:
+    """Return why a principal is not let in: nobody signed in where somebody must be, or an account that ended."""
+    user = principal.user
+    if user.is_authenticated and not user.is_active:
+        return refuse_credential(InvalidCredential(), principal.request, endpoint)
+    if endpoint.login_required and not user.is_authenticated:
+        headers = _challenge(principal.request, endpoint)
+        return Refusal(401, "Sign in: send a token as `Authorization: Bearer <token>`.", headers)
+    return None
+
+
+def refuse_credential(
+    error: InvalidCredential | InsufficientScope | Guidance,
+    request: HttpRequest,
+    endpoint: EndpointDefinition,
+) -> Refusal:
+    """Return the refusal of what a request shows."""
+    if isinstance(error, InsufficientScope):
+        headers = _challenge(request, endpoint, error="insufficient_scope", scope=" ".join(error.scopes))
+        return Refusal(403, f"The token lacks a scope. Needed: {', '.join(error.scopes)}.", headers)
+    if isinstance(error, Guidance):
+        return Refusal(401, error.text, _challenge(request, endpoint))
+    headers = _challenge(request, endpoint, error="invalid_token")
+    return Refusal(401, "The credential is not valid. Ask for a new token.", headers)
+
+
+def _challenge(request: HttpRequest, endpoint: EndpointDefinition, **details: str) -> Mapping[str, str]:
+    """Return the header that says what is wrong, and how a client gets a credential."""
+    parameters = {"realm": "mcp"}
+    for item in authentication_of(endpoint):
+        if hasattr(item, "challenge"):
+            parameters.update(item.challenge(request))
+    parameters.update(details)
+    quoted = (f'{name}="{_QUOTED.sub("", value)}"' for name, value in parameters.items())
+    return {"WWW-Authenticate": "Bearer " + ", ".join(quoted)}
+
+
+# Nothing that a value holds ends its quotes, or the header.
+_QUOTED = re.compile(r'["\\\x00-\x1f\x7f]')
 
 
 async def _first(classes: tuple[Any, ...], request: HttpRequest, run_sync: RunSync) -> Credential | None:

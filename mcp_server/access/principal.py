@@ -71,7 +71,9 @@ class Principal:
             return
         self.read_at = monotonic()
         # A new object: the old one keeps the permissions that it has loaded.
-        user: Any = get_user_model()._default_manager.filter(pk=self.user.pk).first()
+        # A user of the project's own making has no row to read again; the credential still counts.
+        own = self.user.pk is None
+        user: Any = self.user if own else get_user_model()._default_manager.filter(pk=self.user.pk).first()
         if user is None or not user.is_active or not (self.still_valid is None or self.still_valid()):
             user = AnonymousUser()
         self.request.user = user

@@ -1,19 +1,18 @@
 """Who calls, where, and how code runs for them: all that a call needs beyond a name and arguments."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
-from mcp_server.access.authentication import authenticate
-from mcp_server.access.narrowing import EVERYTHING, Narrowing, read_narrowing
-from mcp_server.access.origins import check_origin
+from mcp_server.access.narrowing import EVERYTHING, Narrowing
 from mcp_server.access.principal import Principal, bind
-from mcp_server.access.refusal import Refusal
+from mcp_server.calls.middleware import run_middleware
 from mcp_server.calls.running import PooledThreads, RequestThread, Runner, in_transaction
 from mcp_server.definitions.context import Channel, ClientInfo, LogLevel
 from mcp_server.definitions.endpoint import Endpoint
@@ -105,40 +104,6 @@ class Caller:
         return replace(self, side=side)
 
 
-async def enter(request: HttpRequest, endpoint: Endpoint, runner: Runner) -> Caller | Refusal:
-    """Return the caller behind a request, or why nobody is let in.
-
-    Args:
-        request: its `user` is set from the credential that it shows.
-        endpoint: what it asks for.
-        runner: runs sync code for the request.
-    """
-    inside: list[bool] = []
-
-    def note(function: Callable[..., Any], *args: Any) -> Any:
-        # The look-up of the credential is on the entering thread anyway: the question costs no hop of its own.
-        inside.append(in_transaction())
-        return function(*args)
-
-    async def run_sync(function: Callable[..., Any], *args: Any) -> Any:
-        return await runner.sync(note, function, *args)
-
-    refusal = check_origin(request)
-    if refusal is not None:
-        return refusal
-    principal = await authenticate(request, endpoint.definition, run_sync)
-    if isinstance(principal, Refusal):
-        return principal
-    return Caller(
-        principal=principal,
-        endpoint=endpoint,
-        runner=runner,
-        loop=asyncio.get_running_loop(),
-        in_transaction=any(inside) if inside else await runner.sync(in_transaction),
-        narrowing=read_narrowing(request),
-    )
-
-
 async def enter_as(user: Any, endpoint_name: str) -> Caller:
     """Return the caller for a user that Python code names: commands, tests, a project's own code.
 
@@ -148,6 +113,7 @@ async def enter_as(user: Any, endpoint_name: str) -> Caller:
 
     Raises:
         UnknownEndpoint: when there is none of that name.
+        PermissionDenied: when a middleware of the endpoint lets nobody through.
     """
     request = HttpRequest()
     request.method, request.path = "POST", f"/{endpoint_name}"
@@ -155,9 +121,13 @@ async def enter_as(user: Any, endpoint_name: str) -> Caller:
     request.META.update({"SERVER_NAME": host, "SERVER_PORT": "80"})
     bind(request, user if user is not None else AnonymousUser(), None)
     runner = RequestThread()
+    endpoint = registry.endpoint(endpoint_name)
+    principal = Principal(request=request, credential="python")
+    if await run_middleware(principal, endpoint.definition, runner.sync) is not None:
+        raise PermissionDenied(f"A middleware of endpoint {endpoint_name!r} answers in place of its tools.")
     return Caller(
-        principal=Principal(request=request, credential="python"),
-        endpoint=registry.endpoint(endpoint_name),
+        principal=principal,
+        endpoint=endpoint,
         runner=runner,
         loop=asyncio.get_running_loop(),
         in_transaction=await runner.sync(in_transaction),

@@ -12,11 +12,12 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest
 from django.http.request import UnreadablePostError
+from django.http.response import HttpResponseBase
 
-from mcp_server.access.authentication import authenticate
 from mcp_server.access.origins import check_origin
 from mcp_server.access.principal import Principal
 from mcp_server.access.refusal import Refusal
+from mcp_server.calls.middleware import admit
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.definitions.registry import UnknownEndpoint, registry
 from mcp_server.protocol.replies import EVENT_STREAM, INTERNAL_ERROR, JSON, Reply, refusal
@@ -58,13 +59,15 @@ def inspect(request: HttpRequest, name: str) -> Candidate | Reply:
 
 
 async def identify(candidate: Candidate, run_sync: Callable[..., Awaitable[Any]]) -> Principal | Reply:
-    """Return who calls, or the reply where nobody is let in.
+    """Return who calls, or the reply where nobody is let in, or where a middleware of the endpoint answers.
 
     Args:
         candidate: from `inspect`.
         run_sync: runs a plain function on the thread that may touch the database.
     """
-    found = await authenticate(candidate.request, candidate.endpoint.definition, run_sync)
+    found = await admit(candidate.request, candidate.endpoint.definition, run_sync)
+    if isinstance(found, HttpResponseBase):
+        return _pass_on(found)
     return refuse(found) if isinstance(found, Refusal) else found
 
 
@@ -81,6 +84,18 @@ def find_endpoint(name: str) -> Endpoint | Reply:
         return registry.endpoint(name)
     except UnknownEndpoint:
         return refusal(404, "There is no MCP endpoint here.")
+
+
+def _pass_on(response: HttpResponseBase) -> Reply:
+    """Return the reply that a middleware's response is; a stream is read to its end."""
+    body = b"".join(map(response.make_bytes, response))
+    headers = {key: value for key, value in response.items() if key != "Content-Type"}
+    return Reply(
+        status=response.status_code,
+        body=body,
+        content_type=response.headers.get("Content-Type"),
+        headers=headers,
+    )
 
 
 def refuse(found: Refusal) -> Reply:
