@@ -1,5 +1,6 @@
 """Tool calls, direct and from code (contract A03)."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -8,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -17,6 +19,7 @@ from mcp_server.admin.filters import CallOutcomeFilter, EndpointFilter, OriginFi
 from mcp_server.admin.logs import LogAdmin, may_view_content
 from mcp_server.admin.outcomes import outcome_badge
 from mcp_server.admin.runpage import pretty_json
+from mcp_server.admin.tryit import try_view
 from mcp_server.models import CodeRun, ToolCall
 
 
@@ -50,6 +53,10 @@ class ToolCallAdmin(LogAdmin):
     list_display = ("moment", "tool", "badge", "person", "endpoint", "origin", "took", "response", "client")
     list_filter = (CallOutcomeFilter, EndpointFilter, OriginFilter, ToolFilter, UserFilter)
     search_help_text = _("Call, run, reference id of an error, or tool.")
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(partial(try_view, self))
+        return [path("try/", view, name="mcp_toolkit_toolcall_try"), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ToolCall]:
         return super().get_queryset(request).defer(*self.content_fields)
