@@ -14,7 +14,7 @@ _CJK = re.compile(rf"[{_RUN}]")
 
 _STOP = """
 a an and any are as at be by can could do does for from give has have how i if in into is it its let me my of on or our
-please so some that the their them there these they this those to up us want was we were what when where which who will
+please s so some t that the their them there these they this those to up us want was we were what when where which who will
 with would you your need tool tools one
 """
 STOP_WORDS = frozenset(_STOP.split())

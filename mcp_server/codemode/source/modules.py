@@ -15,6 +15,10 @@ AVAILABLE = (
 
 _OWN_REQUIRE = re.compile(r"\b(?:function|const|let|var)\s+require\b")
 
+_KINDS = frozenset(
+    {"import_statement", "import_alias", "import", "export_statement", "meta_property", "call_expression"}
+)
+
 
 def refuse_modules(program: Syntax, source: Text) -> None:
     """Return if the program loads nothing.
@@ -22,20 +26,21 @@ def refuse_modules(program: Syntax, source: Text) -> None:
     Raises:
         SourceError: of kind "module", at the first import, re-export, `require()` or `import.meta`.
     """
-    first = next((node for node, path in program.walk() if _loads(program, node, path)), None)
-    if first is not None:
-        raise _error(program, source, first)
+    for node in program.find(_KINDS):
+        if _loads(program, node):
+            raise _error(program, source, node)
 
 
-def _loads(program: Syntax, node: Node, path: list[Node]) -> bool:
-    if node.type in {"import_statement", "import_alias", "import"}:
-        return True
+def _loads(program: Syntax, node: Node) -> bool:
     if node.type == "export_statement":
         return node.child_by_field_name("source") is not None
     if node.type == "meta_property":
         return program.text(node).startswith("import")
-    is_callee = node.type == "identifier" and bool(path) and path[-1].type == "call_expression"
-    return is_callee and program.text(node) == "require" and not _OWN_REQUIRE.search(program.units)
+    if node.type == "call_expression":
+        function = node.child_by_field_name("function")
+        is_require = function is not None and program.text(function) == "require"
+        return is_require and not _OWN_REQUIRE.search(program.units)
+    return True
 
 
 def _error(program: Syntax, source: Text, node: Node) -> SourceError:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import tree_sitter_typescript
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 _LONE_RETURN = re.compile("\r(?!\n)")
 
@@ -44,13 +44,20 @@ class Syntax:
         """The node's own text."""
         return self.units[start(node) : end(node)]
 
+    def find(self, kinds: frozenset[str]) -> list[Node]:
+        """The nodes of these kinds in the order of the text; much faster than a walk if they are few."""
+        captured = QueryCursor(_query(kinds)).captures(self.root).get("node", [])
+        return sorted(captured, key=lambda node: (node.start_byte, -node.end_byte))
+
     def walk(self) -> Iterator[tuple[Node, list[Node]]]:
         """Every named node in the order of the text, each with its ancestors, the parent last.
 
         Without recursion, so at any depth. The list of ancestors is one and the same all the time. (`Node.parent`
         searches from the root, which makes deep programs quadratic.)
         """
-        return ((node, path) for node, path in self._walk() if node.is_named)
+        for node, path in self._walk():
+            if node.is_named:
+                yield node, path
 
     def tokens(self) -> Iterator[Node]:
         """The leaves of the tree, in the order of the text, without comments."""
@@ -102,6 +109,11 @@ def parse(units: str) -> Syntax | None:
     except ValueError:
         return None
     return Syntax(units, tree.root_node)
+
+
+@cache
+def _query(kinds: frozenset[str]) -> Query:
+    return Query(_language(), f"[{' '.join(f'({kind})' for kind in sorted(kinds))}] @node")
 
 
 @cache

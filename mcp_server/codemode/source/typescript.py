@@ -36,6 +36,7 @@ _STATEMENTS = frozenset(
         "index_signature",
     }
 )
+_OTHERS = frozenset({"type_annotation", "type_arguments", "import_statement", "export_statement"})
 _WORDS = frozenset({"readonly", "abstract", "?", "!"})
 _REFUSED = {
     "enum_declaration": (
@@ -55,6 +56,7 @@ _CAST = (
 )
 _DECLARED_TYPE = re.compile(r"\b(?:type|interface|class)\s+([\w$]+)")
 _LINE_END = re.compile(r"[\n\r]")
+_LONGER_NAME = re.compile(r"(?:\.[\w$]+)+(?:\[\])*(?![\w$(])")
 _GAP = re.compile(r"(?:\s|//[^\n\r]*|/\*.*?\*/)*", re.DOTALL)
 
 
@@ -66,8 +68,8 @@ def strip(program: Syntax, source: Text) -> Draft:
             decorators, parameter properties).
     """
     stripper = _Stripper(program, source)
-    for node, path in program.walk():
-        stripper.visit(node, path[-1] if path else None)
+    for node in program.find(stripper.kinds):
+        stripper.visit(node)
     return stripper.draft
 
 
@@ -91,8 +93,9 @@ class _Stripper:
             "required_parameter": self._parameter,
             "optional_parameter": self._parameter,
         }
+        self.kinds = _TYPES | _STATEMENTS | _OTHERS | frozenset(_REFUSED) | frozenset(self._handlers)
 
-    def visit(self, node: Node, parent: Node | None) -> None:
+    def visit(self, node: Node) -> None:
         """Blank what of this node is only type; a part that could not be read is left to V8."""
         kind = node.type
         if start(node) < self._blanked_until:
@@ -100,37 +103,38 @@ class _Stripper:
         if kind in _REFUSED:
             raise self._error(node, _REFUSED[kind])
         if kind == "type_annotation":
-            self.draft.blank(start(node), self._end_of_type(node))
+            self._blank(node, self._end_of_type(node))
         elif kind in _TYPES:
             self._blank(node)
         elif kind in _STATEMENTS or _is_type_only(node):
             self._statement(node)
         elif kind == "type_arguments":
-            self._arguments(node, parent)
+            self._arguments(node)
         elif kind in self._handlers:
             self._handlers[kind](node)
 
     def _error(self, node: Node, message: str) -> SourceError:
         return self.source.error("typescript", start(node), message)
 
-    def _blank(self, node: Node) -> None:
-        self.draft.blank(start(node), end(node))
-        self._blanked_until = end(node)
+    def _blank(self, node: Node, last: int | None = None) -> None:
+        last = end(node) if last is None else last
+        self.draft.blank(start(node), last)
+        self._blanked_until = last
 
     def _statement(self, node: Node) -> None:
         # The semicolon keeps the lines around from becoming one statement.
         self._blank(node)
         self.draft.put(start(node), ";")
 
-    def _arguments(self, node: Node, parent: Node | None) -> None:
-        is_call = parent is not None and parent.type in {"call_expression", "new_expression"}
-        if not (is_call and self._is_comparison(node)):
+    def _arguments(self, node: Node) -> None:
+        is_called = self.program.units[end(node) : end(node) + 20].lstrip().startswith("(")
+        if not (is_called and self._is_comparison(node)):
             self._blank(node)
 
     def _is_comparison(self, node: Node) -> bool:
         """Whether `f(a < b, c > (d))` was read as a call with types: then the names are values."""
         names = [self.program.text(child) for child in children(node) if child.type == "type_identifier"]
-        if len(names) < len(children(node)) or any(name[:1].isupper() for name in names):
+        if len(names) < max(2, len(children(node))) or any(name[:1].isupper() for name in names):
             return False
         return self._declared_types.isdisjoint(names)
 
@@ -146,11 +150,14 @@ class _Stripper:
         is_typed = node.type in {"as_expression", "satisfies_expression"}
         last = self._end_of_type(node) if is_typed else end(node)
         self.draft.blank(end(inner), last)
-        if is_typed and (last < end(node) or self._must_end(end(node))):
+        if is_typed and (last < end(node) or self._must_end(last)):
             self.draft.put(end(inner), ";")
 
     def _end_of_type(self, node: Node) -> int:
-        """Where the type that ends a node ends. The grammar reads `T` and a next line `[0]` as one type."""
+        """Where the type that ends a node ends.
+
+        The grammar reads `T` and a next line `[0]` as one type, and of `as a.b.C` only `a.b` as a type.
+        """
         last = end(node)
         parts = children(node)
         while parts:
@@ -160,6 +167,10 @@ class _Stripper:
                 if _LINE_END.search(self.program.units, end(parts[0]), bracket):
                     last = end(parts[0])
                 parts = parts[:1]
+            elif inner.type == "nested_type_identifier" and (
+                rest := _LONGER_NAME.match(self.program.units, last)
+            ):
+                return rest.end()
             elif inner.type not in {"union_type", "intersection_type"}:
                 break
         return last

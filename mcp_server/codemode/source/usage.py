@@ -12,6 +12,8 @@ _CATCHING = frozenset({"allSettled", "any", "catch", "race"})
 _ACCESS = frozenset({"member_expression", "subscript_expression"})
 _NAMES = frozenset({"identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern"})
 
+_NAME_BYTES = 2 * len("codemode")
+
 
 class _Scope(NamedTuple):
     handled: bool = False
@@ -70,31 +72,34 @@ class Usage:
     def _read(self) -> None:
         scopes: list[_Scope] = []
         for node, path in self._program.walk():
+            kind = node.type
             del scopes[len(path) :]
-            scope = self._scope(node, path, scopes[-1] if scopes else _Scope())
-            scopes.append(scope)
-            if node.type == "call_expression":
+            scope = scopes[-1] if scopes else _Scope()
+            if kind == "call_expression":
+                scope = self._call_scope(node, scope)
                 self._read_call(node, path, scope)
-            elif node.type in _ACCESS:
+            elif kind in _ACCESS:
                 self._read_access(node)
-            elif node.type in _NAMES and self._program.text(node) == "codemode":
+            elif kind in FUNCTIONS:
+                scope = scope._replace(nested=True)
+                self._read_callback(node, path)
+            elif kind == "statement_block":
+                scope = self._block_scope(node, path[-1], scope)
+            elif kind in _NAMES and node.end_byte - node.start_byte == _NAME_BYTES:
                 self._read_name(node, path[-1])
-            elif node.type in FUNCTIONS and self._is_unwaited(node, path):
-                self.unwaited.append(node)
+            scopes.append(scope)
 
-    def _scope(self, node: Node, path: list[Node], outer: _Scope) -> _Scope:
-        parent = path[-1] if path else None
-        if (
-            parent is not None
-            and parent.type == "try_statement"
-            and parent.child_by_field_name("handler") is not None
-        ):
-            self.catches = True
-            return outer._replace(handled=outer.handled or node == parent.child_by_field_name("body"))
-        if node.type == "call_expression" and self._catches(node):
-            self.catches = True
-            return outer._replace(handled=True)
-        return outer._replace(nested=True) if node.type in FUNCTIONS else outer
+    def _block_scope(self, block: Node, parent: Node, outer: _Scope) -> _Scope:
+        if parent.type != "try_statement" or parent.child_by_field_name("handler") is None:
+            return outer
+        self.catches = True
+        return outer._replace(handled=outer.handled or block == parent.child_by_field_name("body"))
+
+    def _call_scope(self, call: Node, outer: _Scope) -> _Scope:
+        if not self._catches(call):
+            return outer
+        self.catches = True
+        return outer._replace(handled=True)
 
     def _catches(self, call: Node) -> bool:
         """Whether `promise.catch(f)`, `promise.then(f, g)`, `Promise.allSettled(...)` and the like."""
@@ -137,6 +142,8 @@ class Usage:
         return node.child_by_field_name("property") or node.child_by_field_name("index")
 
     def _read_name(self, node: Node, parent: Node) -> None:
+        if self._program.text(node) != "codemode":
+            return
         if parent.type in _ACCESS and node == parent.child_by_field_name("object"):
             if parent.child_by_field_name("optional_chain") is not None:
                 name = parent.child_by_field_name("property") or parent.child_by_field_name("index")
@@ -155,9 +162,13 @@ class Usage:
         """Whether a call below this path is the whole body of an arrow function given to `forEach`."""
         return len(path) > 2 and path[-1].type == "arrow_function" and self._is_each(path[-3:-1])
 
-    def _is_unwaited(self, function: Node, path: list[Node]) -> bool:
-        is_async = bool(function.children) and function.children[0].type == "async"
-        return is_async and self._is_each(path) and "codemode" in self._program.text(function)
+    def _read_callback(self, function: Node, path: list[Node]) -> None:
+        if (
+            self._is_each(path)
+            and function.children[0].type == "async"
+            and "codemode" in self._program.text(function)
+        ):
+            self.unwaited.append(function)
 
     def _is_each(self, path: list[Node]) -> bool:
         return len(path) > 1 and path[-1].type == "arguments" and self._method(path[-2]) == "forEach"
