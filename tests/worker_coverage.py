@@ -36,7 +36,7 @@ def measure(folder: str, launch: str, config: str) -> None:
             return super().recv(*arguments)
 
     shared.warm_up()
-    os._exit, socket.socket = save_and_leave, SavingSocket  # type: ignore[misc]
+    os._exit, socket.socket = save_and_leave, SavingSocket  # type: ignore[misc, assignment]
     shared.measured.start()
     sys.argv = [launch, config]
     runpy.run_path(launch, run_name="__main__")
@@ -51,6 +51,7 @@ class Shared:
         with path.open("wb+") as file:
             file.truncate(SIZE)
             self.memory = mmap.mmap(file.fileno(), SIZE)
+        os.closerange(3, 256)  # the mapping keeps a descriptor that it does not need, and a worker has none
         self.measured = coverage.Coverage(
             data_file=None, branch=True, include=[f"{ROOM}/*"], config_file=False
         )

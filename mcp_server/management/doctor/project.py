@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from mcp_server.definitions.registry import registry
-from mcp_server.management.doctor.finding import Finding
+from mcp_server.management.doctor.finding import Finding, Level
 from mcp_server.models import Token
 
 SOON = timedelta(days=14)
@@ -26,7 +26,7 @@ def check_definitions() -> Iterator[Finding]:
     """Say what `manage.py check` says of our own, and what is served."""
     messages = checks.run_checks(tags=["mcp_toolkit"])
     for message in messages:
-        level = "problem" if message.is_serious() else "warning"
+        level: Level = "problem" if message.is_serious() else "warning"
         yield Finding(level, "definitions", f"{message.id}: {message.msg}", message.hint or "")
     for endpoint in registry.endpoints():
         text = f"endpoint {endpoint.name}: {len(endpoint.tools)} tools, code mode {endpoint.definition.code_mode}"

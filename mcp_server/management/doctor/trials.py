@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from mcp_server import codemode
 from mcp_server.calls.caller import enter_as
 from mcp_server.calls.dispatcher import call_tool, visible_tools
+from mcp_server.codemode.confinement import missing_confinement
 from mcp_server.codemode.executor import workers
 from mcp_server.definitions.endpoint import DEFAULT
 from mcp_server.definitions.tool import ToolDefinition
@@ -61,20 +62,14 @@ def try_run() -> Iterator[Finding]:
         f"6 * 7 = {result.value}, started and run in {result.queue_ms + result.wall_ms:.0f} ms",
     )
     for worker in workers():
-        yield from _judge(worker.confinement)
+        yield _judge(worker.confinement)
     codemode.shutdown()
 
 
-def _judge(confinement: dict[str, Any]) -> Iterator[Finding]:
-    """Read what a worker told of itself: groups of measures, each True or a number where it holds, else a reason."""
-    held, missing = [], []
-    for measures in confinement.values():
-        for name, value in measures.items():
-            if value is False or isinstance(value, str):
-                missing.append(name if value is False else f"{name} ({value})")
-            else:
-                held.append(name)
-    yield Finding("ok", "confinement", f"holds: {', '.join(held) or 'nothing'}")
+def _judge(report: dict[str, Any]) -> Finding:
+    """Read what a worker told of itself."""
+    missing = missing_confinement(report)
     if missing:
         advice = "Programs could do more than they should; see the security page."
-        yield Finding("warning", "confinement", f"does not hold: {', '.join(missing)}", advice)
+        return Finding("warning", "confinement", f"does not hold: {'; '.join(missing)}", advice)
+    return Finding("ok", "confinement", f"holds: {', '.join(report['measures'])}")
