@@ -1,6 +1,7 @@
 """Builders become definitions, and definitions the contents of endpoints; every problem is collected, none hides another."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from mcp_server.conf import Options
@@ -77,27 +78,37 @@ def _fill(
         definition=definition,
         tools=_by_name("Tool", definition, built["tool"], problems),
         prompts=_by_name("Prompt", definition, built["prompt"], problems),
-        resources=tuple(item for item in built["resource"] if definition.chooses(item)),
+        resources=tuple(_by_name("Resource", definition, built["resource"], problems, key=_uri).values()),
     )
 
 
+def _uri(item: Any) -> str:
+    return str(item.uri.text)
+
+
 def _by_name(
-    kind: str, endpoint: EndpointDefinition, items: Iterable[Any], problems: list[ConfigurationError]
+    kind: str,
+    endpoint: EndpointDefinition,
+    items: Iterable[Any],
+    problems: list[ConfigurationError],
+    *,
+    key: Callable[[Any], str] = attrgetter("name"),
 ) -> dict[str, Any]:
     """Return the endpoint's definitions by name; two of one name are a problem unless the later one says `override`."""
     found: dict[str, Any] = {}
     for item in items:
         if not endpoint.chooses(item):
             continue
-        earlier = found.get(item.name)
+        name = key(item)
+        earlier = found.get(name)
         if earlier is not None and not item.override:
             problems.append(
                 ConfigurationError(
-                    f"{kind} {item.name!r} on endpoint {endpoint.name!r} is defined twice: "
+                    f"{kind} {name!r} on endpoint {endpoint.name!r} is defined twice: "
                     f"in {earlier.where} and in {item.where}.",
                     "Rename one of them, or say override=True on the one that should stand.",
                     item.where,
                 )
             )
-        found[item.name] = item
+        found[name] = item
     return dict(sorted(found.items()))

@@ -96,6 +96,14 @@ class Endpoint:
         """Return the endpoint's name, the last part of its URL."""
         return self.definition.name
 
+    def find_resource(self, uri: str) -> tuple["ResourceDefinition", dict[str, str]] | None:
+        """Return the resource of a URI and its variables, a plain one before a template that would fit too."""
+        for definition in sorted(self.resources, key=lambda item: item.uri.is_template):
+            texts = definition.uri.match(uri)
+            if texts is not None:
+                return definition, texts
+        return None
+
 
 def endpoint(name: str, **settings: Any) -> None:
     """Declare and register one more endpoint, served at `<prefix>/<name>`.

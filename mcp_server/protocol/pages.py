@@ -2,8 +2,9 @@
 
 import base64
 import binascii
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from mcp_server.protocol.kernel import MCPError
 from mcp_server.protocol.replies import INVALID_PARAMS
@@ -11,36 +12,34 @@ from mcp_server.protocol.replies import INVALID_PARAMS
 _MARK = "after:"
 
 
-class Named(Protocol):
-    """Anything that lists are sorted by."""
-
-    @property
-    def name(self) -> str:
-        """Return the name."""
-        ...
+Item = TypeVar("Item")
 
 
-Item = TypeVar("Item", bound=Named)
-
-
-def cut(items: Sequence[Item], cursor: str | None, size: int | None) -> tuple[Sequence[Item], str | None]:
-    """Return one page of `items`, which are sorted by name, and the cursor of the next one, None at the end.
+def cut(
+    items: Sequence[Item],
+    cursor: str | None,
+    size: int | None,
+    *,
+    key: Callable[[Any], str] = attrgetter("name"),
+) -> tuple[Sequence[Item], str | None]:
+    """Return one page of `items`, and the cursor of the next one, None at the end.
 
     Args:
         items: the whole list.
         cursor: as the client sent it, None for the first page; an empty text is a (wrong) cursor.
         size: items a page, None for all at once.
+        key: what the items are sorted by.
 
     Raises:
         MCPError: when the cursor is none of ours.
     """
     if cursor is not None:
         last = _read(cursor, size)
-        items = [item for item in items if item.name > last]
+        items = [item for item in items if key(item) > last]
     if size is None or len(items) <= size:
         return items, None
     page = items[:size]
-    return page, base64.urlsafe_b64encode((_MARK + page[-1].name).encode()).decode("ascii")
+    return page, base64.urlsafe_b64encode((_MARK + key(page[-1])).encode()).decode("ascii")
 
 
 def _read(cursor: str, size: int | None) -> str:

@@ -1,12 +1,13 @@
 """One low-level SDK `Server` per endpoint: what it says about itself, and who handles which method."""
 
+from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import mcp_types
 
 from mcp_server.definitions.endpoint import Endpoint, EndpointDefinition
-from mcp_server.protocol import states, tools, translation
+from mcp_server.protocol import prompts, resources, states, tools, translation
 from mcp_server.protocol.channel import keep_level
 from mcp_server.protocol.kernel import CacheHint, Server
 from mcp_server.protocol.serving import Context, serving
@@ -36,11 +37,16 @@ def _build(endpoint: Endpoint) -> Server[Any]:
         website_url=definition.website_url,
         icons=translation.icons(definition.icons),
         cache_hints={
-            "tools/list": _cache_hint(endpoint),
+            "tools/list": _cache_hint(definition, endpoint.tools.values()),
+            "prompts/list": _cache_hint(definition, endpoint.prompts.values()),
+            "resources/list": _cache_hint(definition, endpoint.resources),
+            "resources/templates/list": _cache_hint(definition, endpoint.resources),
+            "resources/read": CacheHint(ttl_ms=0, scope="private"),
             "server/discover": CacheHint(ttl_ms=0, scope="private"),
         },
         on_list_tools=tools.list_tools,
         on_call_tool=tools.call_tool,
+        **_documents(endpoint),
     )
     # Not through the constructor, which warns that the method is deprecated: clients of 2025 still send it.
     server.add_request_handler("logging/setLevel", mcp_types.SetLevelRequestParams, _set_level)
@@ -48,8 +54,24 @@ def _build(endpoint: Endpoint) -> Server[Any]:
     return server
 
 
-def _cache_hint(endpoint: Endpoint) -> CacheHint:
-    if is_public(endpoint.definition) and not any(tool.guard for tool in endpoint.tools.values()):
+def _documents(endpoint: Endpoint) -> dict[str, Any]:
+    """Return the handlers of what the endpoint has beside tools; clients are told of nothing that is never there."""
+    found: dict[str, Any] = {}
+    if endpoint.resources:
+        found |= {
+            "on_list_resources": resources.list_resources,
+            "on_list_resource_templates": resources.list_templates,
+            "on_read_resource": resources.read_resource,
+        }
+    if endpoint.prompts:
+        found |= {"on_list_prompts": prompts.list_prompts, "on_get_prompt": prompts.get_prompt}
+    if found:
+        found["on_completion"] = prompts.complete
+    return found
+
+
+def _cache_hint(definition: EndpointDefinition, items: Iterable[Any]) -> CacheHint:
+    if is_public(definition) and not any(item.guard for item in items):
         return CacheHint(ttl_ms=PUBLIC_SECONDS * 1000, scope="public")
     return CacheHint(ttl_ms=0, scope="private")
 

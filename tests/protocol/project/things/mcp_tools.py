@@ -3,14 +3,15 @@
 import asyncio
 import threading
 import time
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from mcp_server import Context, ToolError, has_perm, tool
+from mcp_server import Context, EmbeddedResource, Image, ToolError, has_perm, prompt, resource, tool
 
 
 class Sum(TypedDict):
@@ -142,3 +143,68 @@ async def wait_for_cancel(ctx: Context, token: str) -> str:
         await Group.objects.acreate(name=f"cancelled {token}")
         raise
     return "never"
+
+
+@resource("note://welcome")
+def welcome() -> str:
+    """Read the welcome."""
+    return "Wëlcome"
+
+
+@resource("note://data", mime_type="application/json")
+async def data() -> dict[str, list[int]]:
+    return {"numbers": [1, 2]}
+
+
+@resource("note://picture", mime_type="image/png")
+def picture() -> bytes:
+    return b"\x89PNG"
+
+
+@resource("user://{name}/{field}", complete={"name": User.objects.values_list("username", flat=True)})
+def user(name: str, field: Literal["username", "email"], request: HttpRequest) -> dict[str, str]:
+    """One field of a user."""
+    found = User.objects.get(username=name)
+    return {field: getattr(found, field), "reader": request.user.get_username()}
+
+
+@resource("secret://plan", enabled="auth.change_user")
+def plan() -> str:
+    return "the plan"
+
+
+resource("files://{+path}", root=Path(__file__).parent / "files")
+resource("file://guide", file=Path(__file__).parent / "files" / "guide.md")
+
+
+@prompt(
+    complete={
+        "language": ["Dutch", "Danish", "German"],
+        "tone": lambda typed, language="": [f"{language}-{typed}"],
+    }
+)
+def translate(text: str, language: str, tone: str = "plain") -> list[Any]:
+    """Translate a text.
+
+    Args:
+        text: what to translate.
+        language: into which.
+    """
+    return [
+        {"role": "assistant", "content": f"I translate into {language}, {tone}."},
+        text,
+        EmbeddedResource(uri="note://welcome", text="Wëlcome", mime_type="text/plain"),
+        Image(b"\x89PNG"),
+    ]
+
+
+@prompt(enabled="auth.change_user")
+async def plan_attack() -> str:
+    return "Attack"
+
+
+@prompt
+async def survey(ctx: Context, count: int) -> str:
+    """Ask before it speaks."""
+    answer = await ctx.aelicit("What shall it be?", Wish)
+    return f"{answer.data.color} {count}"
