@@ -88,7 +88,7 @@ def pages() -> dict[Path, str]:
         DOCS / "checks.md": NOTE + checks_page(),
         DOCS / "commands.md": NOTE + commands_page(),
     }
-    by_hand = {ROOT / "README.md", *DOCS.rglob("*.md")} - written.keys()
+    by_hand = {*ROOT.glob("README*.md"), *DOCS.rglob("*.md")} - written.keys()
     return written | {path: fill_in(path.read_text(encoding="utf-8")) for path in by_hand}
 
 

@@ -20,7 +20,7 @@ def load_generator():
 
 
 def pages() -> list[Path]:
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [*ROOT.glob("README*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.proves("D05c")
@@ -80,3 +80,17 @@ def test_llms_txt_and_the_skill_name_every_public_name_and_page():
     assert missing == []
     skill = (ROOT / "docs/skills/write-mcp-tools/SKILL.md").read_text(encoding="utf-8")
     assert skill.startswith("---\nname: write-mcp-tools\ndescription: ")
+
+
+def test_both_languages_of_the_readme_have_the_same_code_numbers_and_links():
+    texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh-CN.md")]
+    for pattern in (
+        r"```[\s\S]*?```",
+        r"\]\((?!README)([^)]+)\)",
+        r"`[^`\n]+`",
+        r"\d[\d,.]*",
+        r"^#+ ",
+        r"^- |^\d\. ",
+    ):
+        english, chinese = (sorted(re.findall(pattern, text, re.MULTILINE)) for text in texts)
+        assert english == chinese

@@ -1,0 +1,40 @@
+"""The examples of the deployment page are what servers and Django accept."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+from channels.testing import WebsocketCommunicator
+from django.test import override_settings
+
+EXAMPLES = Path(__file__).parents[2] / "docs/examples/deployment"
+
+
+async def test_the_asgi_example_serves_websockets_to_nobody_from_elsewhere():
+    application = runpy.run_path(str(EXAMPLES / "asgi.py"))["application"]
+    headers = [(b"origin", b"https://elsewhere.example")]
+    connected, _ = await WebsocketCommunicator(application, "/ws/nowhere", headers=headers).connect()
+    assert connected is False
+
+
+@pytest.mark.parametrize("name", ["CHANNEL_LAYERS", "CACHES"])
+def test_the_redis_example_names_backends_that_can_be_imported(name):
+    from django.utils.module_loading import import_string
+
+    found = runpy.run_path(str(EXAMPLES / "settings_redis.py"))[name]
+    with override_settings(**{name: found}):
+        backend = import_string(found["default"]["BACKEND"])
+    assert backend.__name__ in {"RedisChannelLayer", "RedisCache"}
+
+
+def test_nginx_passes_streams_on_and_keeps_the_host():
+    text = (EXAMPLES / "nginx.conf").read_text(encoding="utf-8")
+    block = text.split("location /mcp {")[1].split("}")[0]
+    assert "proxy_buffering off;" in block
+    assert text.count("proxy_set_header Host $http_host;") == text.count("location ")
+
+
+def test_the_image_runs_as_nobody_with_files_collected():
+    lines = (EXAMPLES / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    assert lines.index("RUN python manage.py collectstatic --noinput") < lines.index("USER nobody")
+    assert lines[-1].startswith('CMD ["uvicorn"')
