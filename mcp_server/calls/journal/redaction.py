@@ -16,12 +16,14 @@ from mcp_server.calls.journal.secrecy import (
     marks_in,
     words_of,
 )
-from mcp_server.calls.journal.text import capped_text, safe_json
+from mcp_server.calls.journal.text import capped_text
 from mcp_server.conf import options
 
 _MAX_DEPTH = 64
 _SHORTEST_SECRET = 4
 """Shorter values are too common to be masked in other texts; the argument itself is redacted all the same."""
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
 _marks: dict[int, tuple[Mapping[str, Any], Marks]] = {}
 
@@ -35,24 +37,25 @@ class Redactor:
 
     def redact(self, value: Any, marks: Marks, depth: int = _MAX_DEPTH) -> Any:
         """Return the value with its secrets replaced; what cannot be matched with its marks counts as secret."""
-        marks = expanded(marks)
-        if any(mark.secret for mark in marks):
-            return self._hide(value)
-        if isinstance(value, Mapping):
+        if marks:
+            marks = expanded(marks)
+            if any(mark.secret for mark in marks):
+                return self._hide(value)
+        if isinstance(value, dict):
             return self._mapping(value, marks, depth) if depth else "…"
         if isinstance(value, (list, tuple)):
             items = tuple(mark.items for mark in marks if mark.items is not None)
             return [self.redact(item, items, depth - 1) for item in value] if depth else "…"
         # A text where an object with secrets belongs: a client that encodes its arguments twice.
-        return self._hide(value) if isinstance(value, str) and is_guarded(marks) else value
+        return self._hide(value) if marks and isinstance(value, str) and is_guarded(marks) else value
 
-    def _mapping(self, value: Mapping[Any, Any], marks: Marks, depth: int) -> dict[str, Any]:
+    def _mapping(self, value: dict[Any, Any], marks: Marks, depth: int) -> dict[str, Any]:
         # Beside secret fields, a name that the schema does not know may be a secret's name with a typing error.
-        strict = any(is_guarded(mark.properties.values()) for mark in marks)
+        strict = bool(marks) and any(is_guarded(mark.properties.values()) for mark in marks)
         found: dict[str, Any] = {}
         for key, item in value.items():
             name = str(key)
-            below = _named(marks, name)
+            below = _named(marks, name) if marks else ()
             if is_secret_name(name, self.names) or (strict and not below):
                 found[name] = self._hide(item)
             else:
@@ -64,7 +67,7 @@ class Redactor:
         return REDACTED
 
     def _remember(self, value: Any, depth: int) -> None:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             value = list(value.values())
         if isinstance(value, (list, tuple)) and depth:
             for item in value:
@@ -87,9 +90,10 @@ def recorded_arguments(arguments: Any, schema: Mapping[str, Any] | None = None) 
     """
     log = options().log
     redactor = Redactor(log.redact)
-    safe = safe_json(redactor.redact(arguments, _marks_of(schema)))
+    values = dict(arguments) if isinstance(arguments, Mapping) else arguments
+    redacted = redactor.redact(values, _marks_of(schema))
     try:
-        text = json.dumps(safe, ensure_ascii=False, separators=(",", ":"), default=str)
+        text = _encode(redacted)
     except (ValueError, TypeError):
         # Whole numbers of more digits than Python is willing to write.
         text = '"[not recordable]"'

@@ -1,6 +1,7 @@
 """Records into rows: what the log level wants, in one transaction, announced to whoever listens."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from django.db import IntegrityError, connections, transaction
 
@@ -17,10 +18,20 @@ def announce(record: Record) -> None:
     signal.send_robust(sender=type(record), record=record)
 
 
+@dataclass(slots=True)
+class _Batch:
+    """What one transaction stores."""
+
+    calls: list[CallRecord] = field(default_factory=list)
+    started: list[RunRecord] = field(default_factory=list)
+    ended: list[RunRecord] = field(default_factory=list)
+    unwanted: list[RunRecord] = field(default_factory=list)
+
+
 def write_start(alias: str, record: RunRecord) -> None:
     """Make a run's row, so that it can be watched and stopped."""
     if effective_log_level(record.endpoint) != "off":
-        _write(alias, [], [], starting=[record])
+        _write(alias, _Batch(started=[record]))
 
 
 def write_batch(alias: str, records: Sequence[Record]) -> None:
@@ -29,35 +40,35 @@ def write_batch(alias: str, records: Sequence[Record]) -> None:
     Raises:
         django.db.Error: when the database refuses or is away.
     """
-    calls = [record for record in records if isinstance(record, CallRecord) and _is_wanted(record)]
-    ended = [record for record in records if isinstance(record, RunRecord)]
-    _write(alias, calls, ended)
+    batch = _Batch()
+    levels = {name: effective_log_level(name) for name in {record.endpoint for record in records}}
+    for record in records:
+        wanted = _is_wanted(record, levels[record.endpoint])
+        if isinstance(record, RunRecord):
+            (batch.ended if wanted else batch.unwanted).append(record)
+        elif wanted:
+            batch.calls.append(record)
+    _write(alias, batch)
 
 
-def _write(
-    alias: str, calls: Sequence[CallRecord], ended: Sequence[RunRecord], starting: Sequence[RunRecord] = ()
-) -> None:
+def _is_wanted(record: Record, level: str) -> bool:
+    return level == "all" or (level == "errors" and record.status != "ok")
+
+
+def _write(alias: str, batch: _Batch) -> None:
     try:
-        _write_once(alias, calls, ended, starting)
+        _write_once(alias, batch)
     except IntegrityError:
-        forget_missing_users(connections[alias], [*calls, *ended, *starting])
-        _write_once(alias, calls, ended, starting)
+        forget_missing_users(connections[alias], [*batch.calls, *batch.started, *batch.ended])
+        _write_once(alias, batch)
 
 
-def _write_once(
-    alias: str, calls: Sequence[CallRecord], ended: Sequence[RunRecord], starting: Sequence[RunRecord]
-) -> None:
+def _write_once(alias: str, batch: _Batch) -> None:
     connection = connections[alias]
     with transaction.atomic(using=alias):
-        insert(connection, CodeRun, starting)
-        insert(connection, ToolCall, calls)
-        for record in ended:
-            if _is_wanted(record):
-                end_run(connection, record)
-            else:
-                CodeRun.objects.using(alias).filter(pk=record.id).delete()
-
-
-def _is_wanted(record: Record) -> bool:
-    level = effective_log_level(record.endpoint)
-    return level == "all" or (level == "errors" and record.status != "ok")
+        insert(connection, CodeRun, batch.started)
+        insert(connection, ToolCall, batch.calls)
+        for record in batch.ended:
+            end_run(connection, record)
+        if batch.unwanted:
+            CodeRun.objects.using(alias).filter(pk__in=[record.id for record in batch.unwanted]).delete()
