@@ -162,7 +162,7 @@ def checks_page() -> str:
 def check_numbers() -> set[str]:
     """Return the numbers of all checks, as the code names them."""
     sources = (path.read_text(encoding="utf-8") for path in (ROOT / "mcp_server").rglob("*.py"))
-    return {number for source in sources for number in re.findall(r'"([EW]\d{3})"', source)}
+    return {number for source in sources for number in re.findall(r'(?:"|\{TAG\}\.)([EW]\d{3})"', source)}
 
 
 def commands_page() -> str:

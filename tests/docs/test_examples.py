@@ -1,6 +1,7 @@
 """Every example of the pages does what its page says."""
 
 import importlib
+import json
 import sys
 from pathlib import Path
 
@@ -141,6 +142,40 @@ def test_the_skill_s_tools_work(example, root):
     assert {"id": str(ada.pk), "name": "Ada Lovelace"} in client.call_tool("list-members").data["results"]
     own = client.call_tool("rename-member", {"id": str(root.pk), "last_name": "X"})
     assert own.text == "[404] Member not found. Take an id from list-members."
+
+
+@pytest.mark.proves("P03a", "P03b")
+def test_resources_and_prompts_are_read_as_the_page_says(example, root):
+    example("resources")
+    client = MCPClient(root)
+    (read,) = client.request("resources/read", {"uri": f"accounts://{root.pk}"})["contents"]
+    assert json.loads(read["text"])["name"] == "root"
+    (guide,) = client.request("resources/read", {"uri": "guides://all/settings_redis.py"})["contents"]
+    assert "RedisChannelLayer" in guide["text"]
+    with pytest.raises(MCPError):
+        client.request("resources/read", {"uri": "guides://all/../settings.py"})
+    prompt = client.request("prompts/get", {"name": "write-reminder", "arguments": {"name": "Ada"}})
+    assert prompt["messages"][0]["content"]["text"].startswith("Write a friendly reminder to Ada")
+    wanted = {
+        "ref": {"type": "ref/prompt", "name": "write-reminder"},
+        "argument": {"name": "tone", "value": "fo"},
+    }
+    assert client.request("completion/complete", wanted)["completion"]["values"] == ["formal"]
+
+
+@pytest.mark.proves("P03c")
+def test_a_resource_without_the_permission_does_not_exist(example):
+    example("resources")
+    client = MCPClient(User.objects.create_user("ada"))
+    assert (
+        client.request("resources/templates/list")["resourceTemplates"][0]["uriTemplate"]
+        == "guides://all/{+path}"
+    )
+    with pytest.raises(MCPError) as hidden:
+        client.request("resources/read", {"uri": "accounts://1"})
+    with pytest.raises(MCPError) as missing:
+        client.request("resources/read", {"uri": "nothing://1"})
+    assert hidden.value.code == missing.value.code
 
 
 @pytest.mark.parametrize("name", ["authentication", "rates", "limits"])
