@@ -1,10 +1,12 @@
 """The contract, clause by clause: what the product promises, and what is still open.
 
 `tests/contract/` holds one line per clause, `id | sentence` or `id | sentence | open: reason`. A clause that is not open
-is proven: some test names it with `@pytest.mark.proves(...)`. `tests/test_requirements.py` checks both directions.
+is proven: some test names it with `@pytest.mark.proves(...)`, or a gate of `.ci/` in a comment `# proves P02b`, where it
+needs servers or other languages. `tests/test_requirements.py` checks both directions.
 """
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -57,6 +59,10 @@ def proofs() -> Mapping[str, tuple[str, ...]]:
     for path in sorted(TESTS.rglob("*.py")):
         for identifier, line in _marks(ast.parse(path.read_text(encoding="utf-8"))):
             found[identifier].append(f"{path.relative_to(TESTS.parent)}:{line}")
+    for path in sorted((TESTS.parent / ".ci").glob("*.*")) + [TESTS.parent / ".ci/run"]:
+        for line, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            for identifier in re.findall(r"[A-Z]\d\d[a-z]?", text.partition("# proves ")[2]):
+                found[identifier].append(f".ci/{path.name}:{line}")
     return {identifier: tuple(places) for identifier, places in found.items()}
 
 
