@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         is_staff,
         is_superuser,
     )
+    from mcp_server.definitions.model_tools import model_tools
     from mcp_server.definitions.prompt import prompt
     from mcp_server.definitions.resource import resource
     from mcp_server.definitions.results import Audio, EmbeddedResource, Image, ResourceLink, ToolResult
@@ -44,6 +45,7 @@ _HOMES = {
     "is_staff": "definitions.guards",
     "is_superuser": "definitions.guards",
     "mcp_urls": "urls",
+    "model_tools": "definitions.model_tools",
     "prompt": "definitions.prompt",
     "resource": "definitions.resource",
     "tool": "definitions.tool",
@@ -67,6 +69,7 @@ __all__ = [
     "is_staff",
     "is_superuser",
     "mcp_urls",
+    "model_tools",
     "prompt",
     "resource",
     "tool",

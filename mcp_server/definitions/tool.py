@@ -174,12 +174,23 @@ def _register(function: Function, settings: dict[str, Any]) -> Function:
 
     def build(style: str) -> ToolDefinition:
         name = settings.get("name") or naming.derive_name(style_name, style)
-        with origin.explaining(f"Tool {name!r}"):
-            check_settings(settings)
-            return _define(function, name, origin, settings)
+        return build_tool(function, name, origin, settings)
 
     registry.add("tool", build, origin)
     return function
+
+
+def build_tool(
+    function: Callable[..., Any], name: str, origin: Origin, settings: Mapping[str, Any]
+) -> ToolDefinition:
+    """Return the definition that a function and the settings of `@tool` make.
+
+    Raises:
+        ConfigurationError: naming the tool, its place and the first setting that is wrong.
+    """
+    with origin.explaining(f"Tool {name!r}"):
+        check_settings(settings)
+        return _define(function, name, origin, settings)
 
 
 _TAKEN_AS_THEY_ARE = (
