@@ -59,7 +59,7 @@ def proofs() -> Mapping[str, tuple[str, ...]]:
     for path in sorted(TESTS.rglob("*.py")):
         for identifier, line in _marks(ast.parse(path.read_text(encoding="utf-8"))):
             found[identifier].append(f"{path.relative_to(TESTS.parent)}:{line}")
-    for path in sorted((TESTS.parent / ".ci").glob("*.*")) + [TESTS.parent / ".ci/run"]:
+    for path in [*sorted((TESTS.parent / ".ci").glob("*.*")), TESTS.parent / ".ci/run"]:
         for line, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             for identifier in re.findall(r"[A-Z]\d\d[a-z]?", text.partition("# proves ")[2]):
                 found[identifier].append(f".ci/{path.name}:{line}")
