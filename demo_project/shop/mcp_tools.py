@@ -9,10 +9,18 @@ from typing_extensions import TypedDict
 
 from demo_project.people.mcp_tools import find_user
 from demo_project.shop.models import Order, Product, Reminder, Todo
-from mcp_server import ToolError, endpoint, in_group, tool
+from mcp_server import ToolError, endpoint, in_group, model_tools, tool
 
 # The same tools once more, for models that write a program instead of calling them one by one.
 endpoint("code", title="Demo shop, in code", code_mode="on")
+
+# Who may view or delete reminders in the admin may do so here.
+model_tools(
+    Reminder,
+    fields=["user", "text", "sent"],
+    actions=["list", "get", "delete"],
+    filters=["user", "sent__gte"],
+)
 
 UserId = Annotated[str, Field(alias="userId", description="The user's id, as in list-users", max_length=20)]
 

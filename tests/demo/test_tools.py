@@ -32,7 +32,18 @@ def test_samples_are_loaded_once_and_are_the_same_at_every_start(people):
 def test_the_plain_user_sees_what_is_for_everybody_and_staff_see_all(people):
     assert [tool["name"] for tool in MCPClient(people["plain"]).list_tools()] == EVERYBODY
     staff = [tool["name"] for tool in MCPClient(people["staff"]).list_tools()]
-    assert staff == sorted([*EVERYBODY, "delete-user", "order-stats"])
+    own = ["delete-reminder", "delete-user", "get-reminder", "list-reminders", "order-stats"]
+    assert staff == sorted([*EVERYBODY, *own])
+
+
+@pytest.mark.proves("D09")
+def test_staff_read_and_delete_the_reminders_that_were_sent(people):
+    client = MCPClient(people["staff"])
+    reminder = Reminder.objects.create(user=people["plain"], text="Overdue: Call")
+    rows = client.call_tool("list-reminders", {"user": people["plain"].pk, "fields": ["text"]}).data
+    assert rows == {"results": [{"id": reminder.pk, "text": "Overdue: Call"}]}
+    assert not client.call_tool("delete-reminder", {"id": reminder.pk}).is_error
+    assert not Reminder.objects.exists()
 
 
 @pytest.mark.proves("G02b", "G03a")
