@@ -161,14 +161,15 @@ def _from_signature(
 
 
 def _field(item: inspect.Parameter, annotation: Any, description: str | None) -> tuple[Any, Any]:
-    info = next((part for part in typing.get_args(annotation)[1:] if isinstance(part, FieldInfo)), None)
     default = item.default
     if isinstance(default, FieldInfo):
-        annotation, info, default = Annotated[annotation, default], default, default.default
+        annotation, default = Annotated[annotation, default], default.default
+    infos = [part for part in typing.get_args(annotation)[1:] if isinstance(part, FieldInfo)]
+    aliases = [info.validation_alias or info.alias for info in infos]
     settings: dict[str, Any] = {}
-    alias = (info.validation_alias or info.alias) if info is not None else None
-    settings["alias"] = alias if isinstance(alias, str) else item.name
-    if description and (info is None or not info.description):
+    # The last one counts, as pydantic has it where annotations are nested.
+    settings["alias"] = next((alias for alias in reversed(aliases) if isinstance(alias, str)), item.name)
+    if description and not any(info.description for info in infos):
         settings["description"] = description
     if default is not inspect.Parameter.empty and not _is_undefined(default):
         settings["default"] = default

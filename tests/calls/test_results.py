@@ -108,7 +108,7 @@ def test_under_json_text_and_structured_content_are_the_same_object(value: Any, 
     plain = result.structured
     if isinstance(value, dict | BaseModel | Point):
         assert "result" not in plain
-    elif isinstance(value, list | tuple | set) or "generator" == getattr(value, "__name__", ""):
+    elif isinstance(value, list | tuple | set):
         assert plain.keys() == {"results"}
 
 
@@ -141,8 +141,7 @@ BROKEN = {
     "a function": (lambda: {"a": len}, "object"),
     "a model instance": (
         lambda: {"rows": [User(username="ada", password="hunter2")]},
-        "a User instance; say which fields to send: annotate what the tool returns with a pydantic model, a TypedDict "
-        "or a dataclass that has their names; it is at rows[0]",
+        "annotate what the tool returns with a pydantic model, a TypedDict or a dataclass that has their names; it is at rows[0]",
     ),
     "a QuerySet": (lambda: User.objects.filter(username="ada"), "a User instance; say which fields"),
 }
