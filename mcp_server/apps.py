@@ -12,9 +12,11 @@ class MCPServerConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Import every app's `mcp_tools` and register the checks."""
+        """Import every app's `mcp_tools`, register the checks, and watch who may do what."""
         from mcp_server import checks
+        from mcp_server.bus import rights
         from mcp_server.definitions.discovery import discover
 
         checks.register()
         discover()
+        rights.connect()

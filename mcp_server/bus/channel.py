@@ -154,6 +154,11 @@ def is_shared() -> bool:
     return _layer() is not None
 
 
+def has_listeners(topic: str) -> bool:
+    """Return whether somebody may hear a message on the topic: a subscriber here, or another process."""
+    return is_shared() or bool(_hub.subscribers(topic))
+
+
 def _group(topic: str) -> str:
     # Layers allow few characters and a hundred of them.
     return f"mcp.{hashlib.sha256(topic.encode()).hexdigest()[:40]}"

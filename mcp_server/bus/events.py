@@ -6,7 +6,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.db import transaction
 
-from mcp_server.bus.channel import publish
+from mcp_server.bus.channel import has_listeners, publish
 
 logger = logging.getLogger("mcp_server.bus")
 
@@ -35,6 +35,8 @@ def announce(topic: str, message: dict[str, str]) -> None:
 
 
 def _publish(topic: str, message: dict[str, str]) -> None:
+    if not has_listeners(topic):
+        return
     try:
         async_to_sync(publish)(topic, message)
     except Exception:

@@ -28,6 +28,7 @@ from mcp_server.protocol.questions import Questions, RoundQuestions, StreamQuest
 from mcp_server.protocol.replies import (
     EVENT_STREAM,
     INTERNAL_ERROR,
+    INVALID_REQUEST,
     STREAM_HEADERS,
     Reply,
     encode,
@@ -38,6 +39,8 @@ from mcp_server.protocol.servers import server_for
 from mcp_server.protocol.serving import Serving
 from mcp_server.protocol.streams import SILENCE, Stream, cancel, next_frame
 
+LISTEN = "subscriptions/listen"
+
 
 async def serve(incoming: Incoming, *, live: bool) -> Reply | Stream:
     """Run one request and return its answer.
@@ -47,12 +50,19 @@ async def serve(incoming: Incoming, *, live: bool) -> Reply | Stream:
         live: whether the door can send a response in pieces while the handler runs. If not, what a handler sends on
             the way is kept and delivered with the answer, and clients of 2025 cannot be asked.
     """
+    if incoming.method == LISTEN and not (live and incoming.exchange.takes_stream):
+        return _no_stream(incoming)
     outbox = Outbox(live=live) if incoming.exchange.takes_stream else None
     outbound = _outbound(incoming, outbox, live=live)
     if outbox is None or not live:
         message = await _answer(incoming, outbound)
         return _whole(incoming, message, outbox.collected() if outbox else [])
     return await _follow(incoming, outbound, outbox)
+
+
+def _no_stream(incoming: Incoming) -> Reply:
+    text = f"The answer to {LISTEN} is a stream. Send Accept: application/json, text/event-stream."
+    return Reply(status=406, body=encode(failure(INVALID_REQUEST, text, request_id=incoming.id)))
 
 
 async def _follow(incoming: Incoming, outbound: Outbound, outbox: Outbox) -> Reply | Stream:
@@ -103,7 +113,9 @@ def _outbound(incoming: Incoming, outbox: Outbox | None, *, live: bool) -> Outbo
         narrowing=read_narrowing(exchange.request),
         session=session.nonce if session is not None else None,
     )
-    metadata.request_context = Serving(incoming=incoming, caller=caller, questions=questions)
+    metadata.request_context = Serving(
+        incoming=incoming, caller=caller, questions=questions, outbound=outbound
+    )
     return outbound
 
 

@@ -15,6 +15,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.runner import modern_error_data, serve_one
+from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.inbound import (
@@ -32,6 +33,7 @@ from mcp.shared.transport_context import TransportContext
 
 __all__ = [
     "ERROR_CODE_HTTP_STATUS",
+    "SUBSCRIPTION_ID_META_KEY",
     "CacheHint",
     "CallOptions",
     "Connection",

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import mcp_types
 
 from mcp_server.definitions.endpoint import Endpoint, EndpointDefinition
-from mcp_server.protocol import prompts, resources, states, tools, translation
+from mcp_server.protocol import listening, prompts, resources, states, tools, translation
 from mcp_server.protocol.channel import keep_level
 from mcp_server.protocol.kernel import CacheHint, Server
 from mcp_server.protocol.serving import Context, serving
@@ -46,6 +46,7 @@ def _build(endpoint: Endpoint) -> Server[Any]:
         },
         on_list_tools=tools.list_tools,
         on_call_tool=tools.call_tool,
+        on_subscriptions_listen=listening.listen,
         **_documents(endpoint),
     )
     # Not through the constructor, which warns that the method is deprecated: clients of 2025 still send it.

@@ -8,6 +8,7 @@ from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.protocol import states
 from mcp_server.protocol.exchange import Incoming
 from mcp_server.protocol.kernel import ServerRequestContext
+from mcp_server.protocol.outbound import Outbound
 from mcp_server.protocol.questions import Questions, RoundQuestions
 
 Context = ServerRequestContext[Any, Any]
@@ -20,6 +21,7 @@ class Serving:
     incoming: Incoming
     caller: Caller
     questions: Questions
+    outbound: Outbound
 
     @property
     def endpoint(self) -> Endpoint:

@@ -63,7 +63,7 @@ def _shorten(capability: Any) -> dict[str, Any]:
 
 def _owner(principal: Principal) -> str:
     # Hashed, since the id travels through clients and logs.
-    text = json.dumps([str(principal.user_id), principal.credential])
+    text = json.dumps([principal.identity, principal.credential])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

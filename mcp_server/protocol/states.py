@@ -37,7 +37,7 @@ def boundary(endpoint_name: str) -> RequestStateBoundary:
 def _owner(context: ServerRequestContext[Any, Any]) -> str:
     assert context.request is not None  # noqa: S101 - the engine sets it
     principal: Principal = context.request.caller.principal
-    return f"{principal.user_id}:{principal.credential}"
+    return f"{principal.identity} {principal.credential}"
 
 
 def use(name: str) -> None:

@@ -6,12 +6,22 @@ import time
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.http import HttpRequest
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from mcp_server import Context, EmbeddedResource, Image, ToolError, has_perm, prompt, resource, tool
+from mcp_server import (
+    Context,
+    EmbeddedResource,
+    Image,
+    ToolError,
+    has_perm,
+    is_authenticated,
+    prompt,
+    resource,
+    tool,
+)
 
 
 class Sum(TypedDict):
@@ -208,3 +218,33 @@ async def survey(ctx: Context, count: int) -> str:
     """Ask before it speaks."""
     answer = await ctx.aelicit("What shall it be?", Wish)
     return f"{answer.data.color} {count}"
+
+
+@tool(enabled="auth.view_group")
+def for_group_viewers() -> str:
+    return "here"
+
+
+@prompt(enabled="auth.view_group")
+def prompt_for_group_viewers() -> str:
+    return "here"
+
+
+@tool(enabled=is_authenticated)
+def permit(request: HttpRequest, codename: str, give: bool) -> str:
+    """Give the caller a permission, or take it."""
+    permission = Permission.objects.get(codename=codename)
+    if give:
+        request.user.user_permissions.add(permission)
+    else:
+        request.user.user_permissions.remove(permission)
+    return "done"
+
+
+@tool
+def touch(ctx: Context, uri: str, undo: bool = False) -> str:
+    """Say that a resource changed; with `undo`, in a transaction that does not commit."""
+    ctx.notify_resource_updated(uri)
+    if undo:
+        raise ToolError("Undone")
+    return "touched"

@@ -1,0 +1,108 @@
+"""`subscriptions/listen`: each caller hears of what changes for them, from whichever process (P06)."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+from mcp.client.subscriptions import PromptsListChanged, ResourceUpdated, ToolsListChanged
+from mcp.shared.exceptions import MCPError
+
+from tests.protocol.conftest import Served
+from tests.protocol.test_clients import connect
+
+SECONDS = 10.0
+QUIET = 0.5
+"""How long a test listens for what must not come."""
+
+
+async def next_event(subscription: Any) -> Any:
+    async with asyncio.timeout(SECONDS):
+        return await anext(aiter(subscription))
+
+
+async def hears_nothing(subscription: Any) -> bool:
+    try:
+        async with asyncio.timeout(QUIET):
+            await anext(aiter(subscription))
+    except TimeoutError:
+        return True
+    return False
+
+
+@pytest.mark.proves("P06a", "P06b")
+async def test_a_permission_announces_only_what_changed_and_only_to_its_user(served: Served) -> None:
+    site = served.site
+    async with AsyncExitStack() as stack:
+        plain = await stack.enter_async_context(connect(served, "auto", site.plain))
+        staff = await stack.enter_async_context(connect(served, "auto", site.staff))
+        mine = await stack.enter_async_context(
+            plain.listen(tools_list_changed=True, prompts_list_changed=True)
+        )
+        tools_only = await stack.enter_async_context(plain.listen(tools_list_changed=True))
+        others = await stack.enter_async_context(staff.listen(tools_list_changed=True))
+        await plain.call_tool("permit", {"codename": "view_group", "give": True})
+        assert {type(await next_event(mine)), type(await next_event(mine))} == {
+            ToolsListChanged,
+            PromptsListChanged,
+        }
+        assert isinstance(await next_event(tools_only), ToolsListChanged)
+        assert "for-group-viewers" in {tool.name for tool in (await plain.list_tools()).tools}
+        # A permission that opens nothing is no news.
+        await plain.call_tool("permit", {"codename": "view_session", "give": True})
+        assert await hears_nothing(mine)
+        assert await hears_nothing(others)
+        await plain.call_tool("permit", {"codename": "view_group", "give": False})
+        assert isinstance(await next_event(tools_only), ToolsListChanged)
+
+
+@pytest.mark.proves("P06a")
+async def test_an_updated_resource_is_announced_to_those_who_may_read_it(served: Served) -> None:
+    uris = ["note://welcome", "secret://plan", "never://was"]
+    async with AsyncExitStack() as stack:
+        plain = await stack.enter_async_context(connect(served, "auto", served.site.plain))
+        staff = await stack.enter_async_context(connect(served, "auto", served.site.staff))
+        hidden = await stack.enter_async_context(plain.listen(resource_subscriptions=uris))
+        shown = await stack.enter_async_context(staff.listen(resource_subscriptions=uris))
+        assert hidden.honored.resource_subscriptions == ["note://welcome"]
+        assert shown.honored.resource_subscriptions == ["note://welcome", "secret://plan"]
+        await plain.call_tool("touch", {"uri": "note://welcome", "undo": True})
+        await plain.call_tool("touch", {"uri": "secret://plan"})
+        assert await next_event(shown) == ResourceUpdated(uri="secret://plan")
+        await plain.call_tool("touch", {"uri": "note://welcome"})
+        assert await next_event(shown) == ResourceUpdated(uri="note://welcome")
+        assert await next_event(hidden) == ResourceUpdated(uri="note://welcome")
+
+
+@pytest.mark.proves("P06a")
+@pytest.mark.parametrize("kinds", [("uvicorn", "gunicorn"), ("gunicorn", "daphne")])
+async def test_changes_are_heard_from_other_processes(
+    start: Callable[..., Served], redis: str, kinds: tuple[str, str]
+) -> None:
+    listening, changing = (start(kind, copy=f"listen {kind}", TEST_REDIS=redis) for kind in kinds)
+    async with AsyncExitStack() as stack:
+        listener = await stack.enter_async_context(connect(listening, "auto", listening.site.plain))
+        changer = await stack.enter_async_context(connect(changing, "auto", listening.site.plain))
+        heard = await stack.enter_async_context(
+            listener.listen(tools_list_changed=True, resource_subscriptions=["note://welcome"])
+        )
+        await changer.call_tool("touch", {"uri": "note://welcome"})
+        assert await next_event(heard) == ResourceUpdated(uri="note://welcome")
+        await changer.call_tool("permit", {"codename": "view_group", "give": True})
+        assert isinstance(await next_event(heard), ToolsListChanged)
+        await changer.call_tool("permit", {"codename": "view_group", "give": False})
+        assert isinstance(await next_event(heard), ToolsListChanged)
+
+
+@pytest.mark.proves("P06c")
+async def test_streams_of_one_caller_are_capped(start: Callable[..., Served]) -> None:
+    served = start("uvicorn", copy="capped")
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(connect(served, "auto", served.site.plain))
+        for _ in range(16):
+            await stack.enter_async_context(client.listen(tools_list_changed=True))
+        with pytest.raises(MCPError, match="Too many open streams"):
+            await stack.enter_async_context(client.listen(tools_list_changed=True))
+        other = await stack.enter_async_context(connect(served, "auto", served.site.staff))
+        await stack.enter_async_context(other.listen(tools_list_changed=True))
