@@ -39,7 +39,7 @@ def test_nothing_but_the_name_of_a_token_can_be_changed(root, ada):
     assert (stored.name, stored.user, stored.digest, stored.scopes) == ("desk", ada, token.digest, [])
 
 
-@pytest.mark.proves("G05b", "G10")
+@pytest.mark.proves("G05b", "G10d")
 def test_staff_make_tokens_for_themselves_only(sign_in, ada):
     staff = sign_in("add_token", "view_token")
     staff.post(f"{URL}add/", DATA)

@@ -329,7 +329,7 @@ def test_a_wall_limit_cancels_an_async_tool_and_undoes_a_sync_one(isolated: None
     assert not User.objects.filter(username="written-too-late").exists()
 
 
-@pytest.mark.proves("C13g", "A01")
+@pytest.mark.proves("C13g", "A01c")
 def test_limits_are_separate_for_each_endpoint_and_read_at_each_run(ada: MCPClient) -> None:
     endpoint("other", code_mode="on")
 

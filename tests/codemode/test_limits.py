@@ -95,7 +95,7 @@ async def test_refused_arguments_count_against_the_number_of_calls():
     assert await value(code, max_request_bytes=100, max_tool_calls=2) == [413, 413, 429]
 
 
-@pytest.mark.proves("C13d", "C13f", "C11")
+@pytest.mark.proves("C13d", "C13f", "C11a")
 @pytest.mark.parametrize(("size", "whole"), [(64, True), (65, False)])
 async def test_a_result_exactly_at_the_limit_is_whole(size, whole):
     outcome = await run(f"return 'x'.repeat({size - 2})", max_result_bytes=64)
@@ -103,7 +103,7 @@ async def test_a_result_exactly_at_the_limit_is_whole(size, whole):
     assert (outcome.value_dropped == "", outcome.limit == "") == (whole, whole)
 
 
-@pytest.mark.proves("C11", "C13d")
+@pytest.mark.proves("C11a", "C13d")
 async def test_a_large_result_is_shortened_and_says_what_was_dropped():
     outcome = await run("return {users: Array.from({length: 5000}, (_, id) => ({id, name: 'é' + id})), total: 5000}", max_result_bytes=1000)
     got = json.loads(outcome.value)
@@ -115,7 +115,7 @@ async def test_a_large_result_is_shortened_and_says_what_was_dropped():
     assert outcome.limit == "max_result_bytes"
 
 
-@pytest.mark.proves("C11", "C13d")
+@pytest.mark.proves("C11b", "C13d")
 async def test_a_large_tool_response_keeps_its_type_and_warns():
     outcome = await run("const r = await codemode.big({rows: 1000}); return [Array.isArray(r), r.length]", max_tool_response_bytes=1000)
     is_list, length = json.loads(outcome.value)

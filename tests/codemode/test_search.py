@@ -33,7 +33,7 @@ def names(query, **options):
     return [match.name for match in search(TOOLS, query, **options).matches]
 
 
-@pytest.mark.proves("C14")
+@pytest.mark.proves("C14a", "C14b")
 def test_the_first_answer_is_right_in_85_percent_and_the_first_five_in_95_percent_of_the_queries():
     assert len(TOOLS) == 120
     assert len(CASES["queries"]) >= 60
@@ -48,7 +48,7 @@ def test_the_first_answer_is_right_in_85_percent_and_the_first_five_in_95_percen
     assert len(five) <= 0.05 * len(CASES["queries"]), five
 
 
-@pytest.mark.proves("C14")
+@pytest.mark.proves("C14a")
 def test_the_answer_counts_what_was_found_and_what_is_visible_and_keeps_to_the_limit():
     result = search(TOOLS, "invoice", limit=3)
     assert result.visible == 120
@@ -57,7 +57,7 @@ def test_the_answer_counts_what_was_found_and_what_is_visible_and_keeps_to_the_l
     assert all("invoice" in match.name for match in result.matches)
 
 
-@pytest.mark.proves("C14")
+@pytest.mark.proves("C14b")
 @pytest.mark.parametrize(
     ("query", "name"),
     [
@@ -80,14 +80,14 @@ def test_case_number_order_spelling_synonyms_and_script_do_not_matter(query, nam
     assert (found[0] if found else None) == name
 
 
-@pytest.mark.proves("C14")
+@pytest.mark.proves("C14a")
 @pytest.mark.parametrize("query", ["zzqqxx", "?!", "\ud800", "\x00", "the of and", "((((", "%s {0} \\"])
 def test_a_query_that_says_nothing_finds_nothing(query):
     result = search(TOOLS, query)
     assert (result.found, result.visible, result.matches) == (0, 120, ())
 
 
-@pytest.mark.proves("C14")
+@pytest.mark.proves("C14a")
 def test_tags_and_group_narrow_what_is_found():
     assert names("customer", tags=["destructive"])[0] == "delete-customer"
     assert set(names("customer", tags=["destructive"])) <= {t.name for t in TOOLS if "destructive" in t.tags}
@@ -97,14 +97,14 @@ def test_tags_and_group_narrow_what_is_found():
     assert [match.name for match in search(below, "user", group="admin").matches] == ["a"]
 
 
-@pytest.mark.proves("C14")
+@pytest.mark.proves("C14a")
 def test_an_empty_query_lists_the_first_tools_group_by_group():
     found = [(match.group, match.name) for match in search(TOOLS, "  ", limit=8).matches]
     assert found == sorted((each.group, each.name) for each in TOOLS)[:8]
     assert names("", group="hr", limit=99) == sorted(each.name for each in TOOLS if each.group == "hr")
 
 
-@pytest.mark.proves("C14")
+@pytest.mark.proves("C14b")
 def test_parameter_names_titles_tags_and_their_descriptions_are_found():
     odd = tool("x1", "Does it.", ["warranty_code"], ["guarantee"], "after-sales")
     odd.arguments.json_schema["properties"]["warranty_code"]["description"] = "printed beneath the lid"
@@ -113,14 +113,14 @@ def test_parameter_names_titles_tags_and_their_descriptions_are_found():
         assert search(tools, query).matches[0].name == "x1"
 
 
-@pytest.mark.proves("C14")
+@pytest.mark.proves("C14a")
 def test_another_visible_set_is_ranked_by_itself():
     assert search(TOOLS[:10], "invoice").matches == ()
     assert search(TOOLS, "invoice").found > 0
     assert search([], "invoice") == search([], "")
 
 
-@pytest.mark.proves("C14")
+@pytest.mark.proves("C14a")
 def test_a_huge_query_and_five_hundred_tools_are_ranked_in_bounded_time():
     tools = [
         tool(f"{case['name']}-{number}", case["description"])
@@ -133,7 +133,7 @@ def test_a_huge_query_and_five_hundred_tools_are_ranked_in_bounded_time():
     assert time.thread_time() - started < 5
 
 
-@pytest.mark.proves("C12")
+@pytest.mark.proves("C12b")
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [

@@ -21,7 +21,7 @@ def _random_value(generator, depth=0):
     return {f"k{n}é": _random_value(generator, depth + 1) for n in range(generator.randrange(12))}
 
 
-@pytest.mark.proves("C11")
+@pytest.mark.proves("C11a")
 @pytest.mark.parametrize("seed", range(200))
 def test_anything_shortened_is_json_of_its_type_within_the_limit(seed):
     generator = random.Random(seed)

@@ -71,7 +71,7 @@ async def test_a_call_that_nobody_awaits_is_named_and_cancelled():
     assert (outcome.value, outcome.unawaited) == ('"early"', ["slow"])
 
 
-@pytest.mark.proves("C08")
+@pytest.mark.proves("C08a")
 async def test_a_failed_tool_throws_an_error_with_status_data_and_tool():
     caught = await value(
         """
@@ -100,7 +100,7 @@ async def test_a_tool_answers_to_its_own_name_too():
     assert await value("try { await codemode['missing-user']({}) } catch (e) { return e.tool }") == "missing-user"
 
 
-@pytest.mark.proves("C12")
+@pytest.mark.proves("C12b")
 async def test_an_unknown_tool_is_named_with_the_closest_one():
     found = await error("const x = 1;\nawait codemode.ehco({})")
     assert "Did you mean codemode.echo?" in found.message
@@ -120,7 +120,7 @@ async def test_the_reserved_functions_take_their_parameters_in_order():
     assert found == [["$search", {"query": "users", "options": {"limit": 2}}], ["$describe", {"name": "echo"}]]
 
 
-@pytest.mark.proves("C07")
+@pytest.mark.proves("C07c")
 async def test_integers_that_javascript_cannot_hold_arrive_as_text():
     async def rows(name, arguments):
         return ToolSuccess(b'{"a":9007199254740991,"b":9007199254740993,"c":-12345678901234567890,"d":0.12345678901234567,"e":"12345678901234567890"}')
@@ -205,7 +205,7 @@ async def test_what_is_missing_says_what_there_is_instead(code, says):
     assert says in (await error(code)).message
 
 
-@pytest.mark.proves("C12")
+@pytest.mark.proves("C12a", "C12d")
 @pytest.mark.parametrize(
     ("code", "kind", "line", "column"),
     [

@@ -21,7 +21,7 @@ def test_a_wrong_rate_says_how_to_write_one(text):
         Rate.parse(text)
 
 
-@pytest.mark.proves("G08")
+@pytest.mark.proves("G08b")
 def test_the_row_wins_over_the_setting_and_the_tool_over_the_default(settings):
     settings.MCP_SERVER = {"RATE_LIMITS": {"default": "60/m", "mail": "5/m"}}
     assert rate_for("code", "mail") == Rate(5, 60)

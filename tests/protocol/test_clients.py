@@ -35,7 +35,7 @@ def text_of(result: Any) -> str:
 
 
 @ERAS
-@pytest.mark.proves("P01c", "P02a", "T05")
+@pytest.mark.proves("P01c", "P02a", "T19a")
 async def test_the_official_client_lists_and_calls(served: Served, mode: str, version: str) -> None:
     async with connect(served, mode, raise_exceptions=True) as client:
         assert client.protocol_version == version
@@ -54,7 +54,7 @@ async def test_the_official_client_lists_and_calls(served: Served, mode: str, ve
 
 
 @ERAS
-@pytest.mark.proves("P02a", "G05")
+@pytest.mark.proves("P02a", "G05b")
 async def test_a_token_makes_the_caller_its_user(served: Served, mode: str, version: str) -> None:
     for token, name in ((served.site.staff, "staff"), (served.site.plain, "plain")):
         async with connect(served, mode, token) as client:
@@ -81,7 +81,7 @@ async def test_a_hidden_tool_and_a_missing_one_are_answered_alike(
 
 
 @ERAS
-@pytest.mark.proves("T14")
+@pytest.mark.proves("T14a", "T14d")
 async def test_errors_reach_the_client_as_results_without_secrets(
     served: Served, mode: str, version: str
 ) -> None:
@@ -119,7 +119,7 @@ async def test_progress_and_log_reach_the_client_that_asked(
 
 
 @ERAS
-@pytest.mark.proves("P12a", "T18")
+@pytest.mark.proves("P12a", "T18c")
 async def test_atomic_requests_neither_break_a_call_nor_are_ignored_by_sync_tools(
     served: Served, mode: str, version: str
 ) -> None:

@@ -64,7 +64,7 @@ async def test_a_person_may_say_no(
 
 
 @ERAS
-@pytest.mark.proves("T18")
+@pytest.mark.proves("T18d")
 async def test_nobody_is_asked_inside_a_transaction(
     start: Callable[..., Served], mode: str, version: str
 ) -> None:

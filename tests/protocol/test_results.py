@@ -105,7 +105,7 @@ def test_an_unknown_revision_is_offered_the_newest_with_a_handshake() -> None:
     assert ask("2025-11-25", "initialize", params)["result"]["protocolVersion"] == "2025-11-25"
 
 
-@pytest.mark.proves("T10")
+@pytest.mark.proves("T10a")
 @pytest.mark.parametrize("version", ALL)
 def test_media_reach_each_revision_in_a_form_that_it_knows(version: str) -> None:
     content = ask(version, "tools/call", {"name": "media"})["result"]["content"]
@@ -121,7 +121,7 @@ def test_media_reach_each_revision_in_a_form_that_it_knows(version: str) -> None
     assert content[4]["resource"]["blob"] == "AA=="
 
 
-@pytest.mark.proves("T12", "T13", "T17")
+@pytest.mark.proves("T12b", "T13b", "T17a")
 def test_a_tool_is_listed_with_what_its_author_said() -> None:
     listed = {item["name"]: item for item in ask("2026-07-28", "tools/list")["result"]["tools"]}
     assert listed["person"]["description"] == "Find a person."
