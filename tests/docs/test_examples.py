@@ -144,6 +144,23 @@ def test_the_skill_s_tools_work(example, root):
     assert own.text == "[404] Member not found. Take an id from list-members."
 
 
+@pytest.mark.proves("D09")
+def test_tools_of_a_model_reach_the_rows_of_their_user_only(example):
+    example("model_rows")
+    ada, eve = (User.objects.create_user(name) for name in ("ada", "eve"))
+    assert MCPClient(ada).list_tools() == []
+    for user in (ada, eve):
+        user.user_permissions.set(
+            Permission.objects.filter(content_type__app_label="shop", content_type__model="todo")
+        )
+    made = MCPClient(ada).call_tool("create-my-todo", {"title": "Read"}).data
+    assert [row["title"] for row in MCPClient(ada).call_tool("list-my-todos").data["results"]] == ["Read"]
+    assert MCPClient(eve).call_tool("list-my-todos").data["results"] == []
+    assert MCPClient(eve).call_tool("delete-my-todo", {"id": made["id"]}).text.startswith("[404] ")
+    assert not MCPClient(ada).call_tool("update-my-todo", {"id": made["id"], "done": True}).is_error
+    assert not MCPClient(ada).call_tool("delete-my-todo", {"id": made["id"]}).is_error
+
+
 @pytest.mark.proves("P03a", "P03b")
 def test_resources_and_prompts_are_read_as_the_page_says(example, root):
     example("resources")
