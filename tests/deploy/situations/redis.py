@@ -1,0 +1,94 @@
+"""Three processes that share a Redis and nothing else but the database; any of them gets any request."""
+
+import asyncio
+
+import pytest
+
+from tests.deploy import probe, processes, services
+from tests.deploy.probe import call, connect, play, until
+from tests.deploy.served import Command, Served, Site, gunicorn, serve, sqlite_site, uvicorn
+from tests.deploy.services import Redis
+from tests.deploy.situation import Stage, situation
+
+# Round robin: a client's requests go to the three in turn.
+_TURNS = """
+upstream site {{ {servers} }}
+server {{
+    listen 127.0.0.1:{port};
+    location / {{
+        proxy_pass http://site;
+        proxy_http_version 1.1;
+        proxy_set_header Host $http_host;
+        proxy_read_timeout 60s;
+    }}
+}}
+"""
+
+
+def three(stage: Stage, site: Site, command: Command) -> tuple[list[Served], str]:
+    """Return three servers, and the address at which they answer in turn."""
+    served = [serve(stage, site, command) for _ in range(3)]
+    port = processes.free_port()
+    servers = " ".join(f"server 127.0.0.1:{one.port};" for one in served)
+    services.nginx(stage, _TURNS.format(servers=servers, port=port), port)
+    return served, f"http://127.0.0.1:{port}/mcp"
+
+
+@situation("three processes with Redis, uvicorn")
+@pytest.mark.proves("P01d", "P06", "P07a")
+def asgi_processes(stage: Stage) -> None:
+    """No stickiness: a question and its answer, a subscription and its news meet different processes."""
+    _check_three(stage, uvicorn())
+
+
+@situation("three processes with Redis, gunicorn")
+@pytest.mark.proves("P01d", "P06", "P07a")
+def wsgi_processes(stage: Stage) -> None:
+    """The same without an event loop."""
+    _check_three(stage, gunicorn("-w", "1"))
+
+
+def _check_three(stage: Stage, command: Command) -> None:
+    site = sqlite_site(stage).having(SITE_REDIS=services.redis(stage).url)
+    served, url = three(stage, site, command)
+    for _ in range(2):
+        play(probe.try_everything(url, site.token))
+    answered = {play(call(url, site.token, "tell-process")) for _ in range(6)}
+    assert len(answered) == 3, answered
+    for one in served:
+        one.stop()
+
+
+@situation("Redis stopped and started in the middle")
+@pytest.mark.proves("P06", "P07c")
+def redis_away(stage: Stage) -> None:
+    """Calls and runs go on without it; news and answers travel again once it is back, on streams that stayed open."""
+    redis = services.redis(stage)
+    site = sqlite_site(stage).having(SITE_REDIS=redis.url)
+    served, url = three(stage, site, uvicorn())
+    play(probe.try_everything(url, site.token))
+    play(_lose(redis, url, site.token))
+    for one in served:
+        one.stop()
+
+
+async def _lose(redis: Redis, url: str, token: str) -> None:
+    async with (
+        connect(url, token) as client,
+        client.listen(resource_subscriptions=["parcels://all"]) as subscription,
+    ):
+        await asyncio.to_thread(redis.stop)
+        for _ in range(3):
+            await probe.try_calls(url, token, "legacy")
+            await probe.try_calls(url, token, "auto")
+            await probe.try_question(url, token, "auto")
+            await probe.try_code(url, token)
+        await asyncio.to_thread(redis.start)
+
+        async def hear() -> None:
+            await call(url, token, "announce")
+            async with asyncio.timeout(1):
+                await anext(aiter(subscription))
+
+        await until(hear)
+    await until(lambda: probe.try_everything(url, token))
