@@ -6,8 +6,10 @@ import re
 from django.urls import ResolverMatch, URLPattern
 from django.urls.resolvers import RegexPattern
 
+from mcp_server.definitions.endpoint import DEFAULT
 from mcp_server.definitions.registry import UnknownEndpoint, registry
 
+METADATA = "mcp-resource-metadata"
 _NAME = r"(?P<endpoint>[A-Za-z0-9_-]+)"
 
 
@@ -45,23 +47,53 @@ class RootEndpointPattern(EndpointPattern):
         return match
 
 
+class MetadataPattern(URLPattern):
+    """The well-known document of an endpoint, where its authentication has one; else another app may answer."""
+
+    def __init__(self, route: str) -> None:
+        from mcp_server.protocol import metadata
+
+        self._source_of = metadata.metadata_source
+        pattern = RegexPattern(route, name=METADATA, is_endpoint=True)
+        super().__init__(pattern, metadata.protected_resource, name=METADATA)
+
+    def resolve(self, path: str) -> ResolverMatch | None:
+        """Return the match where there is a document."""
+        match = super().resolve(path)
+        if match is None or self._source_of(match.kwargs.get("endpoint", DEFAULT)) is None:
+            return None
+        return match
+
+
 def mcp_urls(prefix: str = "mcp") -> list[URLPattern]:
     """Return the URL patterns of all endpoints: `*mcp_urls("mcp")` in `urlpatterns`.
 
     `/mcp` is the default endpoint, `/mcp/<name>` any other; each with and without a final slash, and without a
     redirect, which a POST would not survive. `reverse("mcp")` and `reverse("mcp-endpoint", args=["code"])` give their
-    URLs.
+    URLs. The metadata by which OAuth clients find their server stand beside them, so mount these at the root.
 
     Args:
         prefix: where they are served, without slashes at the ends; "" serves them at the root.
     """
     base = re.escape(prefix.strip("/"))
     if not base:
-        return [EndpointPattern(r"^\Z", "mcp"), RootEndpointPattern(rf"^{_NAME}/?\Z", "mcp-endpoint")]
+        return [
+            EndpointPattern(r"^\Z", "mcp"),
+            *_metadata(""),
+            RootEndpointPattern(rf"^{_NAME}/?\Z", "mcp-endpoint"),
+        ]
     return [
+        *_metadata(f"/{base}"),
         EndpointPattern(rf"^{base}/?\Z", "mcp"),
         EndpointPattern(rf"^{base}/{_NAME}/?\Z", "mcp-endpoint"),
     ]
+
+
+def _metadata(path: str) -> list[URLPattern]:
+    known = r"^\.well-known/oauth-protected-resource"
+    # Clients that were told no address look under the endpoint's path first, and then at the root.
+    routes = dict.fromkeys([rf"{known}/?\Z", rf"{known}{path}/?\Z", rf"{known}{path}/{_NAME}/?\Z"])
+    return [MetadataPattern(route) for route in routes]
 
 
 def _runs_in_loop() -> bool:

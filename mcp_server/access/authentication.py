@@ -68,6 +68,12 @@ class Authentication(Protocol):
         """Return None, a user, or a `Credential`."""
 
 
+def bearer_of(request: HttpRequest) -> str | None:
+    """Return the text after `Authorization: Bearer`, or None where there is none."""
+    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else None
+
+
 class TokenAuthentication:
     """`Authorization: Bearer <token>` with a token from the admin or `manage.py mcp_token create`."""
 
@@ -78,11 +84,12 @@ class TokenAuthentication:
             InvalidCredential: when no usable token has this text.
         """
         from mcp_server.models import Token
+        from mcp_server.models.tokens import PLAIN_TEXT_PREFIX
 
-        scheme, _, text = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            return None
-        found = Token.objects.find(text.strip())
+        text = bearer_of(request)
+        if text is None or not text.startswith(PLAIN_TEXT_PREFIX):
+            return None  # not a token of ours; one that no class knows is refused all the same
+        found = Token.objects.find(text)
         if found is None or not found.is_usable(timezone.now()) or not found.user.is_active:
             raise InvalidCredential
         found.touch()
@@ -103,6 +110,8 @@ class SessionAuthentication:
         user = getattr(request, "user", None)
         if user is None or not user.is_authenticated or not user.is_active:
             return None
+        if bearer_of(request) is not None:
+            return None  # who shows a token is who the token says, or nobody
         if not (is_same_origin(request) or request.headers.get("Origin") in options().allowed_origins):
             return None
         return Credential(user=user, name="session")
@@ -142,6 +151,8 @@ async def authenticate(
     """
     try:
         credential = await _first(authentication_of(endpoint), request, run_sync)
+        if credential is None and bearer_of(request) is not None:
+            raise InvalidCredential  # noqa: TRY301 - it is worded with the others
     except (InvalidCredential, InsufficientScope, Guidance) as error:
         return refuse_credential(error, request, endpoint)
     if credential is None:
