@@ -1,11 +1,24 @@
 """Amounts in words: times, sizes, shares."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.formats import number_format
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+UNITS: Mapping[str, str | Promise] = {
+    "MB": gettext_lazy("MB"),
+    "ms": gettext_lazy("ms"),
+    "bytes": gettext_lazy("bytes"),
+    "calls": gettext_lazy("calls"),
+    "entries": gettext_lazy("entries"),
+    "runs per web process": gettext_lazy("runs per web process"),
+}
+"""The units of `conf.LIMIT_FIELDS` in the reader's language."""
 
 BLANK = "\N{EN DASH}"
 
@@ -40,7 +53,7 @@ def amount(value: float, unit: str) -> str:
         return size(value)
     if unit == "ms":
         return duration(value)
-    return f"{number_format(value, 0, use_l10n=True, force_grouping=True)} {_(unit)}"
+    return f"{number_format(value, 0, use_l10n=True, force_grouping=True)} {UNITS[unit]}"
 
 
 def _decimals(value: float, places: int) -> str:

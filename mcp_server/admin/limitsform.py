@@ -70,6 +70,11 @@ class LimitRow:
         return amounts.amount(self.source.value, self.source.unit)
 
     @property
+    def unit(self) -> Any:
+        """In what it is measured."""
+        return amounts.UNITS[self.source.unit]
+
+    @property
     def origin(self) -> Any:
         """Where it comes from."""
         return SOURCES[self.source.source]
@@ -191,7 +196,7 @@ class LimitsForm(RowForm):
         value = self.cleaned_data.get(source.name)
         if value is None:
             return
-        params = {"minimum": source.minimum, "ceiling": source.ceiling, "unit": source.unit}
+        params = {"minimum": source.minimum, "ceiling": source.ceiling, "unit": amounts.UNITS[source.unit]}
         if value > source.ceiling:
             message = _("At most %(ceiling)s (%(unit)s): a higher value is not allowed in this project.")
             self.add_error(source.name, forms.ValidationError(message, params=params, code="ceiling"))
