@@ -1,4 +1,4 @@
-"""The adapter to django-oauth-toolkit, in a project that has it installed."""
+"""What needs apps that the demo does without: django-oauth-toolkit and REST framework, in a process of their own."""
 
 import os
 import subprocess
@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SETTINGS = "tests.access.oauth.settings"
+CASES = sorted((ROOT / "tests/access/extras").glob("cases_*.py"))
+SETTINGS = "tests.access.extras.settings"
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -21,9 +22,9 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_access_tokens_of_an_oauth_server_sign_in():
+def test_tokens_of_an_oauth_server_and_of_rest_framework_sign_in():
     options = ["-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", f"--ds={SETTINGS}"]
-    ended = run("-m", "pytest", *options, "tests/access/oauth/cases.py")
+    ended = run("-m", "pytest", *options, *map(str, CASES))
     assert ended.returncode == 0, ended.stdout
 
 
