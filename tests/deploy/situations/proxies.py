@@ -54,7 +54,7 @@ def _check_behind(
     served = serve(stage, site, command, port=behind)
     url = f"{address}/mcp"
     probe.play(probe.try_everything(url, site.token, verify=trusted))
-    waiting = {"seconds": 17 if stage.long else 4}
+    waiting = {"seconds": 17 if stage.long else 2.5}
     assert probe.play(probe.call(url, site.token, "wait", waiting, verify=trusted)) == "waited"
     _check_addresses(url, trusted)
     served.stop()
