@@ -23,6 +23,8 @@ from mcp_server.exceptions import ToolError
 class SilentChannel:
     """The way back to a client that listens to nothing."""
 
+    waits = False
+
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Drop it: nobody asked."""
 

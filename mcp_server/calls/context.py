@@ -103,8 +103,11 @@ class CallContext(Context):
         return await self.caller.channel.ask(method, params or {}, key)
 
     async def _release(self) -> None:
-        """Give the request's connections back: one that waits for a person is missing elsewhere (contract P05)."""
-        if not self.caller.in_transaction:
+        """Give the request's connections back: one that waits for a person is missing elsewhere (contract P05).
+
+        Where nobody waits there must be no pause either: questions side by side are asked together.
+        """
+        if self.caller.channel.waits and not self.caller.in_transaction:
             await self.caller.runner.sync(release_connections)
 
     def _wait_for_person(self, coroutine: Coroutine[Any, Any, Any]) -> Any:

@@ -19,6 +19,11 @@ class RunChannel:
         self._done = 0
         self._last = 0.0
 
+    @property
+    def waits(self) -> bool:
+        """Return whether a question is answered within the call."""
+        return self._channel.waits
+
     async def count(self, done: int, name: str) -> None:
         """Tell that `done` calls have ended, the last one of `name`."""
         self._done = max(self._done, done)

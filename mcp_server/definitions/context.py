@@ -33,6 +33,11 @@ class Answer:
 class Channel(Protocol):
     """The way back to the client during a call."""
 
+    @property
+    def waits(self) -> bool:
+        """Return whether a question is answered within the call, rather than by the next one."""
+        ...
+
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Tell the client how far the work is, if it asked."""
 

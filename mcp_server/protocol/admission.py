@@ -34,7 +34,7 @@ LARGEST_BODY = 8 * 1024 * 1024
 class Candidate:
     """A request that is well-formed HTTP for an endpoint; headers are by lower-case name.
 
-    Its method is POST, or DELETE for the end of a session.
+    Its method is POST, DELETE for the end of a session, or GET for its stream.
     """
 
     request: HttpRequest
@@ -48,11 +48,12 @@ def inspect(request: HttpRequest, name: str) -> Candidate | Reply:
     endpoint = find_endpoint(name)
     if isinstance(endpoint, Reply):
         return endpoint
-    headers = {key.lower(): value for key, value in request.headers.items()}
+    # Some servers leave the white space around a value that HTTP does not count (RFC 9110, 5.5).
+    headers = {key.lower(): value.strip(" \t") for key, value in request.headers.items()}
     refused = _check_origin(request) or _check_method(request, headers)
     if refused is not None:
         return refused
-    body = b"" if request.method == "DELETE" else _check_media(headers) or read_body(request)
+    body = b"" if request.method != "POST" else _check_media(headers) or read_body(request)
     if isinstance(body, Reply):
         return body
     return Candidate(request=request, headers=headers, body=body, endpoint=endpoint)
@@ -126,10 +127,19 @@ def _check_origin(request: HttpRequest) -> Reply | None:
 
 
 def _check_method(request: HttpRequest, headers: Mapping[str, str]) -> Reply | None:
-    if request.method == "POST" or (request.method == "DELETE" and SESSION_HEADER in headers):
+    named = SESSION_HEADER in headers
+    takes_stream = EVENT_STREAM in headers.get("accept", "")
+    if request.method == "POST" or (named and request.method == "DELETE"):
         return None
+    if named and request.method == "GET" and takes_stream:
+        return None
+    return no_such_method(request.method, takes_stream=takes_stream)
+
+
+def no_such_method(method: str | None, *, takes_stream: bool) -> Reply:
+    """Return the refusal of an HTTP method, with what to do instead."""
     hint = "Send MCP messages with POST (transport: Streamable HTTP)."
-    if request.method == "GET" and EVENT_STREAM in headers.get("accept", ""):
+    if method == "GET" and takes_stream:
         hint = f"There is no stream to GET here. {hint} A client set to SSE must be set to Streamable HTTP."
     return refusal(405, hint, headers={"Allow": ALLOWED_METHODS})
 

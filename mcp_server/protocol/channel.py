@@ -36,6 +36,11 @@ class ClientChannel:
         self._furthest: float | None = None
         self._pace = Pace()
 
+    @property
+    def waits(self) -> bool:
+        """Return whether a question is answered within the call."""
+        return self._questions.waits
+
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Tell the client how far the work is; what does not increase, or comes too often, is dropped."""
         if self._furthest is not None and progress <= self._furthest:

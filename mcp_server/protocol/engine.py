@@ -7,15 +7,11 @@ from typing import Any
 
 from mcp_types import CLIENT_CAPABILITIES_META_KEY
 
-from mcp_server.access.narrowing import read_narrowing
-from mcp_server.calls.caller import Caller
-from mcp_server.definitions.context import ClientInfo
-from mcp_server.protocol import cancellation, sessions
+from mcp_server.protocol import callers, cancellation, resumption, sessions
 from mcp_server.protocol.channel import ClientChannel, find_level
 from mcp_server.protocol.exchange import Incoming
 from mcp_server.protocol.kernel import (
     ERROR_CODE_HTTP_STATUS,
-    Connection,
     ServerMessageMetadata,
     TransportContext,
     modern_error_data,
@@ -82,7 +78,7 @@ async def _follow(incoming: Incoming, outbound: Outbound, outbox: Outbox) -> Rep
     if first is None:
         task.result()
         return _whole(incoming, messages[0], [])
-    return Stream(first, outbox, task)
+    return Stream(resumption.priming(incoming) + first, outbox, task)
 
 
 def _outbound(incoming: Incoming, outbox: Outbox | None, *, live: bool) -> Outbound:
@@ -102,17 +98,8 @@ def _outbound(incoming: Incoming, outbox: Outbox | None, *, live: bool) -> Outbo
         can_send_request=can_ask,
     )
     questions = _questions(incoming, outbound)
-    caller = Caller(
-        principal=exchange.principal,
-        endpoint=exchange.endpoint,
-        runner=exchange.runner,
-        loop=asyncio.get_running_loop(),
-        in_transaction=exchange.in_transaction,
-        channel=ClientChannel(outbound, questions, partial(find_level, incoming)),
-        client=client_info(incoming.connection),
-        narrowing=read_narrowing(exchange.request),
-        session=session.nonce if session is not None else None,
-    )
+    channel = ClientChannel(outbound, questions, partial(find_level, incoming))
+    caller = callers.build(exchange, incoming.connection, session, channel)
     metadata.request_context = Serving(
         incoming=incoming, caller=caller, questions=questions, outbound=outbound
     )
@@ -124,14 +111,6 @@ def _questions(incoming: Incoming, outbound: Outbound) -> Questions:
         return StreamQuestions(outbound, incoming.session.capabilities if incoming.session else {})
     capabilities = (incoming.params or {})["_meta"][CLIENT_CAPABILITIES_META_KEY]
     return RoundQuestions(capabilities if isinstance(capabilities, Mapping) else {})
-
-
-def client_info(connection: Connection) -> ClientInfo:
-    """Return what the client said about itself."""
-    info = connection.client_params.client_info if connection.client_params is not None else None
-    if info is None:
-        return ClientInfo(protocol=connection.protocol_version)
-    return ClientInfo(name=info.name, version=info.version, protocol=connection.protocol_version)
 
 
 async def _answer(incoming: Incoming, outbound: Outbound) -> dict[str, Any]:
@@ -168,7 +147,7 @@ def _failed(incoming: Incoming, error: Exception) -> dict[str, Any]:
 
 def _whole(incoming: Incoming, message: Mapping[str, Any], frames: list[bytes]) -> Reply:
     if frames:
-        body = b"".join([*frames, event(message)])
+        body = b"".join([resumption.priming(incoming), *frames, event(message)])
         return Reply(status=200, body=body, content_type=EVENT_STREAM, headers=STREAM_HEADERS)
     code = message["error"]["code"] if "error" in message else None
     # Before 2026 an answered request is a success of HTTP, whatever JSON-RPC says about it.

@@ -12,7 +12,8 @@ process; sessions that any process can serve are lost.
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.runner import modern_error_data, serve_one
 from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
@@ -38,8 +39,10 @@ __all__ = [
     "CallOptions",
     "Connection",
     "InboundLadderRejection",
+    "InitializationOptions",
     "MCPError",
     "NoBackChannelError",
+    "NotificationOptions",
     "RequestStateBoundary",
     "RequestStateSecurity",
     "Server",

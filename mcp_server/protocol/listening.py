@@ -43,7 +43,7 @@ async def listen(
     found = serving(context)
     outbound = found.outbound
     meta = {SUBSCRIPTION_ID_META_KEY: context.request_id}
-    with _counted(found.caller.principal.identity):
+    with counted(found.caller.principal.identity):
         watch = await Watch.start(found.caller, params.notifications)
         async with bus.subscribe(bus.LISTS, *map(bus.resource_topic, sorted(watch.uris))) as subscription:
             # First of all, says the specification; and only now, so that nothing is missed after it.
@@ -65,7 +65,12 @@ async def listen(
 
 
 @contextmanager
-def _counted(identity: str) -> Iterator[None]:
+def counted(identity: str) -> Iterator[None]:
+    """Count a stream within the block.
+
+    Raises:
+        MCPError: when the caller, or this process, has too many already.
+    """
     if _open[identity] >= MOST_PER_CALLER or _open.total() >= MOST:
         raise MCPError(INTERNAL_ERROR, "Too many open streams. Close one, or try again later.")
     _open[identity] += 1

@@ -37,7 +37,9 @@ class InputRequired(BaseException):
 
 
 class Questions(Protocol):
-    """How one request asks its client."""
+    """How one request asks its client; `waits` tells whether the answer comes while the handler waits."""
+
+    waits: bool
 
     def can_ask(self, method: str) -> bool:
         """Return whether the client answers requests of this method."""
@@ -54,6 +56,8 @@ class Questions(Protocol):
 
 class StreamQuestions:
     """Questions of a 2025 session, on the stream of the call."""
+
+    waits = True
 
     def __init__(self, outbound: Outbound, capabilities: Mapping[str, Any]) -> None:
         self._outbound = outbound
@@ -86,6 +90,8 @@ class RoundQuestions:
     Args:
         capabilities: as the request declares them.
     """
+
+    waits = False
 
     def __init__(self, capabilities: Mapping[str, Any]) -> None:
         self._capabilities = capabilities

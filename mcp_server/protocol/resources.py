@@ -83,6 +83,11 @@ async def read_resource(
     return mcp_types.ReadResourceResult(contents=[translation.resource_contents(item) for item in contents])
 
 
+def not_found(uri: str, *, modern: bool) -> MCPError:
+    """Return the error for a resource that is not there for the caller."""
+    return MCPError(INVALID_PARAMS if modern else MISSING_BEFORE_2026, "Resource not found", {"uri": uri})
+
+
 def refuse(error: documents.Unavailable, uri: str, *, modern: bool) -> Never:
     """Refuse a request for a resource.
 
@@ -91,5 +96,5 @@ def refuse(error: documents.Unavailable, uri: str, *, modern: bool) -> Never:
     """
     failure = error.failure
     if failure.status == 404:
-        raise MCPError(INVALID_PARAMS if modern else MISSING_BEFORE_2026, "Resource not found", {"uri": uri})
+        raise not_found(uri, modern=modern)
     raise MCPError(INVALID_PARAMS if failure.status == 400 else INTERNAL_ERROR, failure.message)

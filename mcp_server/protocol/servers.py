@@ -7,15 +7,28 @@ from weakref import WeakKeyDictionary
 import mcp_types
 
 from mcp_server.definitions.endpoint import Endpoint, EndpointDefinition
-from mcp_server.protocol import listening, prompts, resources, states, tools, translation
+from mcp_server.protocol import listening, prompts, resources, standing, states, tools, translation
 from mcp_server.protocol.channel import keep_level
-from mcp_server.protocol.kernel import CacheHint, Server
+from mcp_server.protocol.kernel import CacheHint, InitializationOptions, NotificationOptions, Server
 from mcp_server.protocol.serving import Context, serving
 
 PUBLIC_SECONDS = 60
 """How long a client may keep a list that is the same for everybody; other lists are never kept (contract G03)."""
 
 _servers: WeakKeyDictionary[Endpoint, Server[Any]] = WeakKeyDictionary()
+
+
+class EndpointServer(Server[Any]):
+    """A server that tells clients of 2025 that it announces changes."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *args: Any, **kwargs: Any
+    ) -> InitializationOptions:
+        """Return what `initialize` answers."""
+        told = notification_options or NotificationOptions(
+            prompts_changed=True, resources_changed=True, tools_changed=True
+        )
+        return super().create_initialization_options(told, *args, **kwargs)
 
 
 def server_for(endpoint: Endpoint) -> Server[Any]:
@@ -28,7 +41,7 @@ def server_for(endpoint: Endpoint) -> Server[Any]:
 
 def _build(endpoint: Endpoint) -> Server[Any]:
     definition = endpoint.definition
-    server: Server[Any] = Server(
+    server: Server[Any] = EndpointServer(
         definition.title or definition.name,
         version=definition.version,
         title=definition.title or None,
@@ -63,6 +76,8 @@ def _documents(endpoint: Endpoint) -> dict[str, Any]:
             "on_list_resources": resources.list_resources,
             "on_list_resource_templates": resources.list_templates,
             "on_read_resource": resources.read_resource,
+            "on_subscribe_resource": standing.subscribe,
+            "on_unsubscribe_resource": standing.unsubscribe,
         }
     if endpoint.prompts:
         found |= {"on_list_prompts": prompts.list_prompts, "on_get_prompt": prompts.get_prompt}

@@ -112,7 +112,7 @@ async def _answer(
     candidate: Candidate, principal: Principal, runner: "Runner", *, live: bool, within: bool = False
 ) -> "Reply | Stream":
     # Here, since `manage.py check` imports this module and should not have to load the SDK (contract Q08).
-    from mcp_server.protocol import engine, reading
+    from mcp_server.protocol import engine, reading, standing
     from mcp_server.protocol.exchange import Exchange
 
     exchange = Exchange(
@@ -126,6 +126,8 @@ async def _answer(
     )
     if candidate.request.method == "DELETE":
         return await reading.end_session(exchange)
+    if candidate.request.method == "GET":
+        return await standing.stand(exchange, live=live)
     incoming = await reading.read(exchange)
     return incoming if isinstance(incoming, Reply) else await engine.serve(incoming, live=live)
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -15,11 +14,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.protocol.wire import request
+from tests.protocol.servers import COMMANDS, START_SECONDS, answers, free_port, wait_until_up
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = "tests.protocol.project.settings"
-START_SECONDS = 30.0
 
 _PREPARE = """
 import django; django.setup()
@@ -69,22 +67,6 @@ class Served:
         return f"{self.root}/mcp"
 
 
-COMMANDS: dict[str, Callable[[int], list[str]]] = {
-    "uvicorn": lambda port: [
-        "-m", "uvicorn", "tests.protocol.project.asgi:application", "--port", str(port), "--log-level", "warning",
-        "--lifespan", "off", "--timeout-graceful-shutdown", "2",
-    ],
-    "daphne": lambda port: [
-        "-m", "daphne", "-b", "127.0.0.1", "-p", str(port), "-v", "0", "tests.protocol.project.asgi:application",
-    ],
-    "gunicorn": lambda port: [
-        "-m", "gunicorn", "tests.protocol.project.wsgi:application", "-b", f"127.0.0.1:{port}", "--threads", "8",
-        "--log-level", "warning", "--graceful-timeout", "2",
-    ],
-    "runserver": lambda port: ["-m", "django", "runserver", f"127.0.0.1:{port}", "--noreload"],
-}  # fmt: skip
-
-
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     database = tmp_path_factory.mktemp("site") / "site.sqlite3"
@@ -122,18 +104,6 @@ def start(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call
             served.process.wait()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
 def _launch(kind: str, site: Site, log: Path, environment: dict[str, str]) -> Served:
     port = free_port()
     with log.open("wb") as output:
@@ -145,18 +115,11 @@ def _launch(kind: str, site: Site, log: Path, environment: dict[str, str]) -> Se
             stderr=subprocess.STDOUT,
         )
     served = Served(kind, f"http://127.0.0.1:{port}", site, process, log)
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            break
-        if answers(port):
-            # The first request loads the SDK, which no test should have to wait for.
-            httpx2.post(served.url, json=request("ping"), timeout=START_SECONDS)
-            return served
-        time.sleep(0.05)
-    process.kill()
-    process.wait()
-    raise RuntimeError(f"{kind} did not start: {log.read_text()}")
+    try:
+        wait_until_up(process, port, served.url)
+    except RuntimeError as error:
+        raise RuntimeError(f"{kind} did not start: {log.read_text()}") from error
+    return served
 
 
 @pytest.fixture(scope="session")

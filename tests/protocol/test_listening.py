@@ -5,12 +5,14 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
+import httpx2
 import pytest
 from mcp.client.subscriptions import PromptsListChanged, ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 
 from tests.protocol.conftest import Served
 from tests.protocol.test_clients import connect
+from tests.protocol.test_questions import Legacy
 
 SECONDS = 10.0
 QUIET = 0.5
@@ -106,3 +108,49 @@ async def test_streams_of_one_caller_are_capped(start: Callable[..., Served]) ->
             await stack.enter_async_context(client.listen(tools_list_changed=True))
         other = await stack.enter_async_context(connect(served, "auto", served.site.staff))
         await stack.enter_async_context(other.listen(tools_list_changed=True))
+
+
+@pytest.mark.proves("P06a")
+@pytest.mark.filterwarnings("ignore:resources/:mcp.MCPDeprecationWarning")
+@pytest.mark.parametrize("kind", ["uvicorn", "daphne"])
+async def test_a_2025_session_hears_on_its_standing_stream(start: Callable[..., Served], kind: str) -> None:
+    served = start(kind)
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    async def on_message(message: Any) -> None:
+        heard.put_nowait(f"{message.method} {getattr(message.params, 'uri', '')}".strip())
+
+    async def next_heard() -> str:
+        async with asyncio.timeout(SECONDS):
+            return await heard.get()
+
+    async with connect(served, "legacy", served.site.plain, message_handler=on_message) as client:
+        assert client.server_capabilities.tools
+        assert client.server_capabilities.tools.list_changed
+        with pytest.raises(MCPError, match="not found"):
+            await client.session.subscribe_resource("secret://plan")
+        await client.session.subscribe_resource("note://welcome")
+        # The client opens its stream when it likes; what changed before is not told.
+        while heard.empty():
+            await client.call_tool("touch", {"uri": "note://welcome"})
+            await asyncio.sleep(0.05)
+        assert await next_heard() == "notifications/resources/updated note://welcome"
+        while not heard.empty():
+            heard.get_nowait()
+        await client.session.unsubscribe_resource("note://welcome")
+        await client.call_tool("touch", {"uri": "note://welcome"})
+        await client.call_tool("permit", {"codename": "view_group", "give": True})
+        told = {await next_heard(), await next_heard()}
+        assert told == {"notifications/tools/list_changed", "notifications/prompts/list_changed"}
+        await client.call_tool("permit", {"codename": "view_group", "give": False})
+
+
+@pytest.mark.proves("P11a")
+@pytest.mark.parametrize("kind", ["gunicorn", "runserver"])
+def test_a_server_with_threads_does_not_spend_them_on_standing_streams(
+    start: Callable[..., Served], http: httpx2.Client, kind: str
+) -> None:
+    client = Legacy(http, start(kind))
+    response = http.get(client.url, headers={**client.headers, "Accept": "text/event-stream"})
+    assert response.status_code == 405
+    assert "POST" in response.headers["allow"]

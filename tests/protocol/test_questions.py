@@ -12,7 +12,7 @@ from mcp_types import CreateMessageResult, ElicitResult, ListRootsResult, Root, 
 from tests.protocol.conftest import Served
 from tests.protocol.test_clients import ERAS, connect, text_of
 from tests.protocol.test_disconnect import wait_for
-from tests.protocol.wire import JSON_HEADERS, modern, modern_headers, request
+from tests.protocol.wire import JSON_HEADERS, events, modern, modern_headers, request
 
 
 def answers(*given: ElicitResult) -> tuple[Callable[..., Any], list[str]]:
@@ -295,3 +295,24 @@ def test_a_session_sets_its_log_level(served: Served, http: httpx2.Client) -> No
     assert "notifications/message" in client.post(message).text
     assert client.post(request("logging/setLevel", {"level": "error"})).json()["result"] == {}
     assert "notifications/message" not in client.post(message).text
+
+
+@pytest.mark.proves("P05a", "P04b")
+def test_a_2025_client_whose_stream_broke_learns_that_its_call_ended(
+    served: Served, http: httpx2.Client
+) -> None:
+    client = Legacy(http, served)
+    message = request("tools/call", {"name": "work", "arguments": {"steps": 1}}, "seven")
+    first = client.post(message).text.split("\n\n")[0].splitlines()
+    assert first[0].startswith("id: ")
+    assert first[1] == "retry: 1000"
+    headers = {**client.headers, "Accept": "text/event-stream", "Last-Event-ID": first[0][4:]}
+    answer = http.get(served.url, headers=headers)
+    assert events(answer.text) == [
+        {
+            "jsonrpc": "2.0",
+            "id": "seven",
+            "error": {"code": -32603, "message": "The stream broke, and the call ended with it. Call again."},
+        }
+    ]
+    assert http.get(served.url, headers={**headers, "Last-Event-ID": "nonsense"}).status_code == 400

@@ -40,4 +40,4 @@ def modern_headers(message: dict[str, Any]) -> dict[str, str]:
 def events(body: str | bytes) -> list[dict[str, Any]]:
     """The messages of a server-sent event stream."""
     text = body.decode() if isinstance(body, bytes) else body
-    return [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
+    return [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: {")]

@@ -1,6 +1,7 @@
 """A small project that servers in subprocesses serve: every kind of tool, no service but SQLite."""
 
 import os
+from typing import Any
 
 SECRET_KEY = "protocol-tests-" + "x" * 40
 DEBUG = os.environ.get("TEST_DEBUG") == "1"
@@ -44,4 +45,4 @@ if redis := os.environ.get("TEST_REDIS"):
     CHANNEL_LAYERS = {
         "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [redis]}}
     }
-MCP_SERVER = {"ENDPOINTS": {"default": {"LOGIN_REQUIRED": False, "VERSION": "1.2.3"}}}
+MCP_SERVER: dict[str, Any] = {"ENDPOINTS": {"default": {"LOGIN_REQUIRED": False, "VERSION": "1.2.3"}}}
