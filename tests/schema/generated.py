@@ -86,20 +86,21 @@ def _wrapped(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
 KINDS = st.recursive(st.sampled_from(SIMPLE), _wrapped, max_leaves=3)
 
 
-def _json(numbers: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def _json(numbers: st.SearchStrategy[Any], text: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     return st.recursive(
-        st.none() | st.booleans() | numbers | st.text(),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        st.none() | st.booleans() | numbers | text,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
         max_leaves=6,
     )
 
 
-JSON = _json(st.integers() | FLOATS)
+JSON = _json(st.integers() | FLOATS, st.text())
 """Any value that a client can send."""
 
 _SAFE = 2**53 - 1
-EXACT = _json(st.integers(-_SAFE, _SAFE) | st.floats(-_SAFE, _SAFE))
-"""Any value whose numbers JavaScript holds exactly."""
+_LETTERS = st.characters(codec="utf-8", exclude_characters="\0")
+EXACT = _json(st.integers(-_SAFE, _SAFE) | st.floats(-_SAFE, _SAFE), st.text(_LETTERS))
+"""Any value that a program gives back as it is: numbers that JavaScript holds exactly, and no NUL (contract S08)."""
 
 NAMES = st.sampled_from(["a", "user_id", "copy", "model_config", "_x", "schema", "größe"])
 
