@@ -1,0 +1,1 @@
+"""An app whose tools are a package, for docs/compare-nuxt-tools.md."""

@@ -1,0 +1,1 @@
+"""Tools in several modules."""
