@@ -93,6 +93,11 @@ async def run_program(caller: Caller, text: str) -> ProgramResult:
         record.status = "cancelled"
         await asyncio.shield(_close(caller, record))
         raise
+    except Exception:
+        # A fault of ours: the row must not read "running" until it reads "lost".
+        record.status = "crashed"
+        await _close(caller, record)
+        raise
     _complete(record, result)
     await _close(caller, record)
     return result
