@@ -47,11 +47,11 @@ def test_every_requirement_has_a_floor():
     assert [line for line in everything if "==" not in line and ">=" not in line] == []
 
 
-def test_no_module_is_longer_than_400_lines():
-    lengths = {
-        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES
-    }
-    assert {name: length for name, length in lengths.items() if length > 400} == {}
+def test_no_module_is_too_long():
+    """400 lines for what is shipped and shown; tests, which are lists of cases, get half as much again."""
+    lengths = {path.relative_to(ROOT): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
+    most = {path: 600 if path.parts[0] == "tests" else 400 for path in lengths}
+    assert {str(path): length for path, length in lengths.items() if length > most[path]} == {}
 
 
 def test_no_module_has_a_name_that_says_nothing():
