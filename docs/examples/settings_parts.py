@@ -13,6 +13,15 @@ MCP_SERVER = {
 }
 # [end:authentication]
 
+# [start:oauth]
+MCP_SERVER = {
+    "AUTHENTICATION": [
+        "mcp_server.access.authentication.TokenAuthentication",
+        "docs.examples.oauth.ShopOAuth",
+    ],
+}
+# [end:oauth]
+
 # [start:rates]
 MCP_SERVER = {"RATE_LIMITS": {"default": "120/m", "send-reminder": "10/h"}}
 # [end:rates]

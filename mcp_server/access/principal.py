@@ -80,7 +80,12 @@ class Principal:
 
 
 def bind(request: HttpRequest, user: Any, scopes: frozenset[str] | None) -> None:
-    """Put user and scopes on the request, where guards look for them."""
-    request.user = user
+    """Put user and scopes on the request, where guards and handlers look for them."""
+
+    async def auser() -> Any:
+        # Django's own would read the session again, and miss the user of a token.
+        return request.user
+
+    request.user, request.auser = user, auser
     # Guards get the request alone; `has_scope` finds the credential's scopes here.
     request.mcp_scopes = scopes  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 
+from mcp_server.access.principal import bind
 from mcp_server.calls.caller import Caller, SilentChannel
 from mcp_server.calls.running import PooledThreads, ThisThread, drive
 from mcp_server.calls.transactions import release_connections
@@ -48,17 +49,15 @@ def start(caller: Caller, work: Work) -> None:
         caller: whose work it is; it goes on with a request object of its own, and cannot reach the client.
         work: a coroutine function of the caller that does it.
     """
-    own = replace(
-        caller,
-        principal=replace(caller.principal, request=copy(caller.principal.request)),
-        channel=SilentChannel(),
-        run=None,
-    )
+    request = copy(caller.principal.request)
+    bind(request, request.user, caller.principal.scopes)
+    principal = replace(caller.principal, request=request)
+    own = replace(caller, principal=principal, channel=SilentChannel(), run=None)
     if caller.in_transaction:
         drive(_do(work, own.using(ThisThread(caller.loop))))
         return
     loop = _background.get()
-    own = replace(own, loop=loop, runner=PooledThreads(own.principal.request))
+    own = replace(own, loop=loop, runner=PooledThreads(request))
     asyncio.run_coroutine_threadsafe(_do_apart(work, own), loop).add_done_callback(_report)
 
 

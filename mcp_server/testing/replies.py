@@ -76,4 +76,6 @@ def read_message(status: int, body: bytes) -> Any:
     if "error" in message:
         error = message["error"]
         raise MCPError(error["code"], error["message"], error.get("data"), status)
+    if "result" not in message:
+        raise MCPError(status, body.decode("utf-8", "replace")[:500], status=status)
     return message["result"]

@@ -172,3 +172,13 @@ def test_a_class_that_crashes_is_a_500_that_says_nothing(ada):
     response = client.post(reverse("mcp-endpoint", args=["links"]), "{}", content_type="application/json")
     assert response.status_code == 500
     assert "secret" not in response.text
+
+
+@pytest.mark.proves("G09a")
+def test_the_user_is_the_same_for_code_that_awaits_it(ada):
+    @tool
+    async def awaited(ctx: Context) -> str:
+        return str((await ctx.request.auser()).get_username())
+
+    bob = User.objects.create_user("bob")
+    assert MCPClient(bob, "keys", headers=KEY).call_tool("awaited").text == "ada"

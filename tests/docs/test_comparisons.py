@@ -210,6 +210,20 @@ def test_advice_is_text_for_code_too(example, root):
     assert client.call_tool("get-forecast").text.startswith("The forecast is in preview.")
 
 
+@pytest.mark.proves("P14")
+def test_middleware_answers_refuses_and_advises_as_the_page_says(example, monkeypatch):
+    module = example("middleware")
+    user = User.objects.create_user("ada")
+    client = MCPClient(user, "desk")
+    assert client.list_tools() == []
+    user.first_name = "Ada"
+    user.save()
+    monkeypatch.setattr(module, "OPEN", False)
+    with pytest.raises(MCPError) as refused:
+        client.list_tools()
+    assert refused.value.status == 503
+
+
 def test_the_pages_show_what_the_examples_answer():
     from pathlib import Path
 

@@ -195,7 +195,7 @@ def test_a_resource_without_the_permission_does_not_exist(example):
     assert hidden.value.code == missing.value.code
 
 
-@pytest.mark.parametrize("name", ["authentication", "rates", "limits"])
+@pytest.mark.parametrize("name", ["authentication", "oauth", "rates", "limits"])
 def test_settings_of_the_pages_are_valid(name):
     from mcp_server import conf
 

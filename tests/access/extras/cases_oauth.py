@@ -139,6 +139,12 @@ def test_missing_scopes_are_403_and_name_what_to_ask_for(ada):
     assert MCPClient(endpoint="scoped", token=enough).call_tool("orders").text == "3"
 
 
+def test_the_page_s_class_asks_for_its_scope(ada):
+    bound = {"resource": [f"{SITE}/mcp/shop"]}
+    assert refused("shop", token=issue(ada, scope="orders", **bound)).status == 403
+    assert MCPClient(endpoint="shop", token=issue(ada, **bound)).call_tool("whoami").text == "ada"
+
+
 def test_without_a_token_the_challenge_says_where_the_metadata_is_and_which_scopes_are_needed():
     assert challenge() == (401, f'Bearer realm="mcp", resource_metadata="{METADATA}/mcp"')
     status, header = challenge("/mcp/scoped/")

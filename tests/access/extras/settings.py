@@ -14,6 +14,7 @@ MCP_SERVER = {
     ],
     "ENDPOINTS": {
         "scoped": {"AUTHENTICATION": ["tests.access.extras.classes.Scoped"]},
+        "shop": {"AUTHENTICATION": ["docs.examples.oauth.ShopOAuth"]},
         "unbound": {"AUTHENTICATION": ["tests.access.extras.classes.Unbound"]},
         "rest": {
             "AUTHENTICATION": ["docs.examples.authentication_rest_framework.RestFrameworkAuthentication"]
