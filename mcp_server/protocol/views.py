@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.core.signals import got_request_exception
-from django.db import connections, transaction
+from django.db import InterfaceError, OperationalError, connections, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
@@ -152,6 +152,10 @@ def _report(request: HttpRequest, error: Exception) -> Reply:
         return refusal(400, "The request was refused.")
     logger.error("An MCP request failed", exc_info=error)
     got_request_exception.send(sender=None, request=request)
+    if isinstance(error, OperationalError | InterfaceError):
+        # The database is away, locked or has no connection left: nothing was done, and a load balancer may know better.
+        message = "The server cannot reach its database now. Try again in a few seconds."
+        return refusal(503, message, code=INTERNAL_ERROR, headers={"Retry-After": "5"})
     return refusal(500, "The server failed to answer; its log says why.", code=INTERNAL_ERROR)
 
 
