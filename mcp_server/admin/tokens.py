@@ -66,6 +66,12 @@ class TokenForm(RowForm):
         help_text=_("Words that narrow it; blank means all of the user's rights."),
     )
 
+    expires = forms.DateTimeField(
+        label=_("expires"),
+        required=False,
+        widget=forms.DateTimeInput({"type": "datetime-local"}, "%Y-%m-%dT%H:%M"),
+    )
+
     class Meta:
         model = Token
         fields = ("user", "name", "scopes", "expires")

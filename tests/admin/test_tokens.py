@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from mcp_server.models import Token
 
 URL = "/admin/mcp_toolkit/token/"
-DATA = {"user": "ada", "name": "laptop", "scopes": "b, a", "expires_0": "", "expires_1": ""}
+DATA = {"user": "ada", "name": "laptop", "scopes": "b, a", "expires": "2099-12-31T23:59"}
 pytestmark = pytest.mark.django_db
 
 
@@ -22,6 +22,8 @@ def test_a_new_token_is_shown_in_one_response_only(root, ada):
     (text,) = re.findall(r"mcp_[\w-]{40,}", response.content.decode())
     token = Token.objects.get(digest=Token.digest_of(text))
     assert (token.user, token.name, token.scopes) == (ada, "laptop", ["a", "b"])
+    assert token.expires is not None
+    assert token.expires.year == 2099
     assert "no-store" in response["Cache-Control"]
     assert text not in str(response.cookies)
     for path in ("", f"{token.pk}/change/", f"{token.pk}/history/"):
