@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from django.test import override_settings
 
 from mcp_server.definitions.registry import registry
@@ -17,6 +18,13 @@ OPEN: dict[str, Any] = {
         "code": {"LOGIN_REQUIRED": False, "CODE_MODE": "on"},
     }
 }
+
+
+WORLDS = [
+    pytest.param("in a transaction", marks=pytest.mark.django_db),
+    pytest.param("with threads", marks=pytest.mark.django_db(transaction=True)),
+]
+"""The database as a TestCase has it, and as a TransactionTestCase and servers do: parameters of a fixture."""
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from mcp_server import Guidance, ToolError, tool
 from mcp_server.calls import journal
 from mcp_server.models import CodeRun, ToolCall
 from mcp_server.testing import MCPError
-from tests.door import client, serving
+from tests.door import WORLDS, client, serving
 
 
 @dataclass(frozen=True)
@@ -143,10 +143,9 @@ def tools() -> Iterator[None]:  # noqa: C901 - one tool after the other
         yield
 
 
-@pytest.fixture(params=["in a transaction", "with threads"])
-def user(request: pytest.FixtureRequest) -> User:
-    """A user, once as a TestCase has it and once as a server does."""
-    request.getfixturevalue("db" if request.param == "in a transaction" else "transactional_db")
+@pytest.fixture(params=WORLDS)
+def user() -> User:
+    """A user, in each world."""
     return User.objects.create_user("ada")
 
 
@@ -223,6 +222,7 @@ def test_a_call_ends_the_same_directly_and_from_code(user: User, case: Case):
                 key: value for key, value in said.items() if value is not None
             }
 
+    assert journal.flush(10)
     run = CodeRun.objects.get()
     by_hand, by_code = row(endpoint="default"), row(endpoint="code", run=run, sequence=1)
     assert by_hand == by_code

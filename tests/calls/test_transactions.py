@@ -14,7 +14,7 @@ from django.db import connection, connections
 
 from mcp_server import Context, ToolError, ToolResult, tool
 from mcp_server.calls.abandonment import abandoned
-from tests.door import call, client, serving
+from tests.door import WORLDS, call, client, serving
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,10 +25,9 @@ def tools() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=["in a transaction", "with threads"])
+@pytest.fixture(params=WORLDS)
 def database(request: pytest.FixtureRequest) -> str:
-    """The database as TestCase has it, and as TransactionTestCase and servers do."""
-    request.getfixturevalue("db" if request.param == "in a transaction" else "transactional_db")
+    """Which world the test is in."""
     return str(request.param)
 
 
