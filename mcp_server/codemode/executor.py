@@ -97,6 +97,10 @@ async def _converse(pool: Pool, worker: Worker, conversation: Conversation, job:
         healthy = outcome.status != "limit"
     except WorkerGone as gone:
         _explain_end(outcome, gone.code, job)
+        if pool.closed:
+            _fail(
+                outcome, "crashed", "The server is restarting: the run was ended. Run it again in a moment."
+            )
     except Violation as violation:
         logger.error("Worker %d broke the protocol: %s", worker.hello.pid, violation)  # noqa: TRY400 - no fault of ours
         _fail(outcome, "violation", "The run was stopped: its worker broke the protocol.")
@@ -148,9 +152,7 @@ def _forget_pool() -> None:
     """In a forked child: the workers are the parent's, and locks may have been held by threads that are not here."""
     global _pool, _lock  # noqa: PLW0603
     _lock = threading.Lock()
-    pool, _pool = _pool, None
-    if pool is not None:
-        pool.abandon()
+    _pool = None
 
 
 os.register_at_fork(after_in_child=_forget_pool)

@@ -15,7 +15,7 @@ from mcp_server.conf import SandboxOptions
 logger = logging.getLogger("mcp_server.sandbox")
 
 _MAX_WAITING: Final = 256
-_START_SECONDS: Final = 35.0
+_START_SECONDS: Final = 40.0
 _FIRST_BACK_OFF: Final = 0.5
 _LONGEST_BACK_OFF: Final = 30.0
 
@@ -42,6 +42,8 @@ class _Waiter:
     worker: Worker | None = None
     promised: bool = False
     failure: StartError | None = None
+    refused: bool = False
+    deadline: float = 0.0
 
     def wake(self) -> None:
         with contextlib.suppress(RuntimeError):  # its loop may be closed when nobody waits any more
@@ -97,6 +99,7 @@ class Pool:
             Unavailable: workers cannot start.
         """
         waiter = _Waiter(owner, memory_mb, most, asyncio.get_running_loop(), asyncio.Event())
+        waiter.deadline = time.monotonic() + seconds
         with self._lock:
             if len(self._waiting) >= _MAX_WAITING:
                 raise Busy
@@ -108,7 +111,7 @@ class Pool:
             self._give_up(waiter)
             raise
         if waiter.worker is None:
-            raise Unavailable(str(waiter.failure))
+            raise Busy if waiter.refused else Unavailable(str(waiter.failure))
         return waiter.worker
 
     def release(self, worker: Worker, *, healthy: bool) -> None:
@@ -121,7 +124,7 @@ class Pool:
                 self._idle.append(worker)
                 self._ensure_janitor()
             else:
-                worker.kill()
+                worker.discard()
                 self._refill(worker.memory_mb)
             self._dispatch()
 
@@ -129,17 +132,19 @@ class Pool:
         """Kill all workers; runs that wait are told that none is available."""
         with self._lock:
             self._closed = True
-            for worker in [*self._idle, *self._busy]:
+            for worker in self._idle:
+                worker.discard()
+            for worker in self._busy:
+                # Whoever talks with it finds out, and gives it back.
                 worker.kill()
             self._idle.clear()
             self._fail_waiting(StartError("the server is shutting down"))
             self._lock.notify_all()
 
-    def abandon(self) -> None:
-        """Forget everything in a forked child, where no other thread lives to hold the lock."""
-        self._closed = True
-        for worker in [*self._idle, *self._busy]:
-            worker.abandon()
+    @property
+    def closed(self) -> bool:
+        """Return whether the server is shutting down."""
+        return self._closed
 
     def states(self) -> list[WorkerState]:
         """Return the workers as they are now."""
@@ -155,10 +160,14 @@ class Pool:
                 await waiter.event.wait()
         except TimeoutError:
             with self._lock:
-                if not (waiter.promised or waiter.worker or waiter.failure):
+                if not (waiter.promised or waiter.event.is_set() or waiter.worker or waiter.failure):
                     raise Busy from None
-            async with asyncio.timeout(_START_SECONDS):
-                await waiter.event.wait()
+            # A worker is on its way for this run, or for one before it.
+            try:
+                async with asyncio.timeout(_START_SECONDS):
+                    await waiter.event.wait()
+            except TimeoutError:
+                raise Busy from None
 
     def _give_up(self, waiter: _Waiter) -> None:
         with self._lock:
@@ -173,32 +182,37 @@ class Pool:
 
     def _dispatch(self) -> None:
         """Serve those who wait, as far as workers go; start workers for the rest. Needs the lock."""
-        while (waiter := self._next()) is not None:
-            worker = self._take_idle(waiter.memory_mb)
-            if worker is None:
-                break
-            self._waiting.remove(waiter)
-            self._busy[worker] = waiter.owner
-            waiter.worker = worker
-            waiter.wake()
+        while self._serve_one():
+            pass
         self._start_for_waiting()
 
-    def _next(self) -> _Waiter | None:
-        """Return who is served next: fewest workers held first, then who waited longest."""
+    def _serve_one(self) -> bool:
+        for waiter in self._in_order():
+            worker = self._take_idle(waiter.memory_mb)
+            if worker is not None:
+                self._waiting.remove(waiter)
+                self._busy[worker] = waiter.owner
+                waiter.worker = worker
+                waiter.wake()
+                return True
+        return False
+
+    def _in_order(self) -> list[_Waiter]:
+        """Return who may be served now: fewest workers held first, then who waited longest."""
         running = len(self._busy)
         owners = list(self._busy.values())
         allowed = [waiter for waiter in self._waiting if running < waiter.most]
-        return min(allowed, key=lambda waiter: owners.count(waiter.owner), default=None)
+        return sorted(allowed, key=lambda waiter: owners.count(waiter.owner))
 
     def _take_idle(self, memory_mb: int) -> Worker | None:
-        for worker in reversed(self._idle):
+        for worker in reversed(list(self._idle)):
             if worker.memory_mb != memory_mb:
                 continue
             self._idle.remove(worker)
             if worker.is_quiet():
                 return worker
-            worker.kill()
-            return self._take_idle(memory_mb)
+            logger.warning("Worker %d ended or spoke while idle, and is replaced", worker.hello.pid)
+            worker.discard()
         return None
 
     def _start_for_waiting(self) -> None:
@@ -220,7 +234,7 @@ class Pool:
         if len(self._busy) + self._starting >= most:
             return False
         while self._idle and len(self._busy) + self._starting + len(self._idle) >= most:
-            self._idle.pop(0).kill()
+            self._idle.pop(0).discard()
         return True
 
     def _refill(self, memory_mb: int) -> None:
@@ -254,13 +268,21 @@ class Pool:
             if worker is None:
                 self._back_off.failed(str(error))
             elif self._closed:
-                worker.kill()
+                worker.discard()
             else:
                 self._back_off.succeeded()
                 worker.idle_since = time.monotonic()
                 self._idle.append(worker)
                 self._ensure_janitor()
             self._dispatch()
+            self._refuse_late()
+
+    def _refuse_late(self) -> None:
+        now = time.monotonic()
+        for waiter in [waiter for waiter in self._waiting if not waiter.promised and waiter.deadline < now]:
+            self._waiting.remove(waiter)
+            waiter.refused = True
+            waiter.wake()
 
     def _fail_waiting(self, error: StartError) -> None:
         for waiter in list(self._waiting):
@@ -286,7 +308,7 @@ class Pool:
                 ]
                 for worker in due[: len(self._idle) + len(self._busy) - self.options.min_workers]:
                     self._idle.remove(worker)
-                    worker.kill()
+                    worker.discard()
                 oldest = min((worker.idle_since for worker in self._idle), default=now)
                 self._lock.wait(max(0.05, oldest + self.options.idle_seconds - now))
             self._janitor = None

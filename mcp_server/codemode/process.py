@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,10 @@ _START_SECONDS: Final = 30.0
 _CHUNK: Final = 1 << 18
 _MAX_HELLO: Final = 65_536
 _T = TypeVar("_T")
+
+
+_workers: "weakref.WeakSet[Worker]" = weakref.WeakSet()
+_sockets: "weakref.WeakSet[socket.socket]" = weakref.WeakSet()
 
 
 class WorkerGone(Exception):
@@ -69,6 +74,11 @@ class Worker:
         self.idle_since = 0.0
         self.alive = True
         self._buffer = bytearray()
+        # Held while standard error is read or closed: its number may be another file's right after.
+        self._errors = threading.Lock()
+        if process.stderr is not None:
+            os.set_blocking(process.stderr.fileno(), False)
+        _workers.add(self)
 
     async def send(self, data: bytes) -> None:
         """Write frames whole."""
@@ -106,35 +116,49 @@ class Worker:
         )
 
     def kill(self) -> None:
-        """End the worker at once; its exit is awaited in the background."""
+        """End the worker at once; whoever talks with it finds its socket at an end. Its exit is awaited elsewhere."""
         if not self.alive:
             return
         self.alive = False
-        self.connection.close()
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
         if self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 # Its whole session: a SANDBOX["COMMAND"] may stand between us and the worker.
                 os.killpg(self.process.pid, signal.SIGKILL)
         threading.Thread(target=self._reap, name="mcp-sandbox-reaper", daemon=True).start()
 
+    def discard(self) -> None:
+        """Kill a worker that nobody talks with any more, and close its socket."""
+        self.kill()
+        self.connection.close()
+
     def abandon(self) -> None:
         """Forget a worker that belongs to the parent of this forked process, without any harm to it."""
         self.alive = False
         self.process.returncode = 0
-        self.connection.close()
         if self.process.stderr is not None:
             self.process.stderr.close()
 
+    def final_words(self) -> str:
+        """Return what a worker that did not start has to say, once it ended or was made to."""
+        if self._wait() is None:
+            self.kill()
+        return self.last_words()
+
     def last_words(self) -> str:
         """Return the first line that the worker wrote to its standard error, for the server's log."""
-        if self.process.stderr is None or self.process.stderr.closed:
-            return ""
-        with contextlib.suppress(OSError, ValueError):
-            text = os.read(self.process.stderr.fileno(), 4096).decode(errors="replace")
-            return next((line.strip()[:300] for line in text.splitlines() if line.strip("# \t")), "")
-        return ""
+        with self._errors:
+            stream = self.process.stderr
+            if stream is None or stream.closed:
+                return ""
+            try:
+                text = os.read(stream.fileno(), 4096).decode(errors="replace")
+            except BlockingIOError:
+                return ""
+        return next((line.strip()[:300] for line in text.splitlines() if line.strip("# \t")), "")
 
-    def _peek(self) -> bool:
+    def _says_nothing(self) -> bool:
         try:
             self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -157,7 +181,7 @@ class Worker:
         return payload
 
     async def _gone(self) -> WorkerGone:
-        code = await _in_thread(self._wait)
+        code = await in_thread(self._wait)
         words = self.last_words()
         logger.warning("Worker %d ended with code %s%s", self.hello.pid, code, f": {words}" if words else "")
         return WorkerGone(code)
@@ -170,8 +194,9 @@ class Worker:
 
     def _reap(self) -> None:
         self.process.wait()
-        if self.process.stderr is not None:
-            self.process.stderr.close()
+        with self._errors:
+            if self.process.stderr is not None:
+                self.process.stderr.close()
 
 
 def start_worker(options: SandboxOptions, memory_mb: int) -> Worker:
@@ -181,17 +206,22 @@ def start_worker(options: SandboxOptions, memory_mb: int) -> Worker:
         StartError: it did not start, or is of another version than this process.
     """
     ours, theirs = socket.socketpair()
+    _sockets.update((ours, theirs))
     with theirs:
-        worker = Worker(_popen(options, memory_mb, theirs), ours, memory_mb)
+        try:
+            process = _popen(options, memory_mb, theirs)
+        except StartError:
+            ours.close()
+            raise
+    worker = Worker(process, ours, memory_mb)
     try:
         worker.hello = _greet(ours)
     except VersionMismatch as error:
-        worker.kill()
+        worker.discard()
         raise StartError("its files are of another version than this process: restart the server") from error
     except (OSError, Violation) as error:
-        worker._wait() if not isinstance(error, TimeoutError) else None
-        words = worker.last_words() or str(error)
-        worker.kill()
+        words = worker.final_words() or str(error)
+        worker.discard()
         raise StartError(f"it did not start: {words}") from error
     ours.setblocking(False)
     _check_confinement(worker, options)
@@ -203,7 +233,7 @@ def _check_confinement(worker: Worker, options: SandboxOptions) -> None:
     if not missing:
         return
     if options.require_confinement:
-        worker.kill()
+        worker.discard()
         raise StartError(f"SANDBOX['REQUIRE_CONFINEMENT'] is set and this is missing: {'; '.join(missing)}")
     logger.warning("Worker %d is not fully confined: %s", worker.hello.pid, "; ".join(missing))
 
@@ -250,7 +280,7 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
     return bytes(data)
 
 
-async def _in_thread(function: Callable[[], _T]) -> _T:
+async def in_thread(function: Callable[[], _T]) -> _T:
     """Return what `function` returns; a thread of our own, since a loop's default pool may outlive a short loop."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[_T] = loop.create_future()
@@ -266,3 +296,14 @@ async def _in_thread(function: Callable[[], _T]) -> _T:
 
     threading.Thread(target=run, name="mcp-sandbox-wait", daemon=True).start()
     return await future
+
+
+def _leave_to_parent() -> None:
+    """In a forked child: close the inherited ends, so that workers see the end of their real host."""
+    for worker in list(_workers):
+        worker.abandon()
+    for connection in list(_sockets):
+        connection.close()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)

@@ -9,7 +9,11 @@ from mcp_server.policy.limits import Limits
 
 TOOLS = {"echo": "echo", "slow": "slow", "missing_user": "missing-user", "big": "big", "nothing": "nothing"}
 HARMLESS = "return (await codemode.echo({a: 41})).a + 1"
-_LIMITS = {"cpu_time_limit_ms": "cpu_limit", "memory_limit_mb": "memory_limit", "wall_time_limit_ms": "wall_limit"}
+_LIMITS = {
+    "cpu_time_limit_ms": "cpu_limit",
+    "memory_limit_mb": "memory_limit",
+    "wall_time_limit_ms": "wall_limit",
+}
 _SIZES = {"max_request_bytes", "max_result_bytes"}
 
 
@@ -21,15 +25,27 @@ async def answer(name: str, arguments: Any) -> ToolReply:
         case "missing-user":
             return ToolFailure(message="[404] User not found", status=404, data={"id": arguments.get("id")})
         case "big":
-            return ToolSuccess(json.dumps([{"id": n, "name": f"row {n}"} for n in range(arguments["rows"])]).encode())
+            return ToolSuccess(
+                json.dumps([{"id": n, "name": f"row {n}"} for n in range(arguments["rows"])]).encode()
+            )
         case "nothing":
             return ToolSuccess(None)
     return ToolSuccess(json.dumps(arguments).encode())
 
 
-async def run(code: str, *, call: Any = answer, tools: Any = TOOLS, owner: Any = None, observer: Any = None, **limits: int) -> RunOutcome:
+async def run(
+    code: str,
+    *,
+    call: Any = answer,
+    tools: Any = TOOLS,
+    owner: Any = None,
+    observer: Any = None,
+    **limits: int,
+) -> RunOutcome:
     """Return the outcome of a program under small limits."""
-    chosen = Limits(**{"cpu_time_limit_ms": 1000, "wall_time_limit_ms": 20_000, "max_queue_ms": 20_000, **limits})
+    chosen = Limits(
+        **{"cpu_time_limit_ms": 1000, "wall_time_limit_ms": 20_000, "max_queue_ms": 20_000, **limits}
+    )
     return await execute(Job(code=code, tools=tools, limits=chosen, owner=owner), call, observer=observer)
 
 

@@ -26,7 +26,9 @@ def _limits(name: str) -> dict[str, int]:
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 async def test_an_attack_ends_as_expected_and_harms_nobody(name):
     attack = (FOLDER / f"{name}.js").read_text()
-    outcome, neighbour = await asyncio.gather(run(attack, owner="attacker", **_limits(name)), value(HARMLESS, owner="neighbour"))
+    outcome, neighbour = await asyncio.gather(
+        run(attack, owner="attacker", **_limits(name)), value(HARMLESS, owner="neighbour")
+    )
     assert expected(outcome, EXPECTED[name]["outcomes"]), outcome
     assert neighbour == 42
     assert await value(HARMLESS) == 42

@@ -20,7 +20,10 @@ async def test_processor_time_ends_the_run_and_cannot_be_caught():
 
 @pytest.mark.proves("S04b")
 async def test_sleeping_is_not_processor_time():
-    assert await value("await new Promise(r => setTimeout(r, 3000)); return 'rested'", cpu_time_limit_ms=1000) == "rested"
+    assert (
+        await value("await new Promise(r => setTimeout(r, 3000)); return 'rested'", cpu_time_limit_ms=1000)
+        == "rested"
+    )
 
 
 @pytest.mark.proves("C13a", "C13e")
@@ -35,7 +38,9 @@ async def test_the_wall_limit_cancels_a_waiting_tool_with_status_408():
         return ToolSuccess(None)
 
     begun = time.monotonic()
-    outcome = await run("try { await codemode.slow() } catch { return 'caught' }", call=slow, wall_time_limit_ms=300)
+    outcome = await run(
+        "try { await codemode.slow() } catch { return 'caught' }", call=slow, wall_time_limit_ms=300
+    )
     assert (outcome.status, outcome.limit, outcome.error.status) == ("limit", "wall_time_limit_ms", 408)
     assert cancelled.is_set()
     assert time.monotonic() - begun < 5
@@ -105,7 +110,10 @@ async def test_a_result_exactly_at_the_limit_is_whole(size, whole):
 
 @pytest.mark.proves("C11a", "C13d")
 async def test_a_large_result_is_shortened_and_says_what_was_dropped():
-    outcome = await run("return {users: Array.from({length: 5000}, (_, id) => ({id, name: 'é' + id})), total: 5000}", max_result_bytes=1000)
+    outcome = await run(
+        "return {users: Array.from({length: 5000}, (_, id) => ({id, name: 'é' + id})), total: 5000}",
+        max_result_bytes=1000,
+    )
     got = json.loads(outcome.value)
     assert outcome.status == "ok"
     assert len(outcome.value.encode()) <= 1000
@@ -117,7 +125,10 @@ async def test_a_large_result_is_shortened_and_says_what_was_dropped():
 
 @pytest.mark.proves("C11b", "C13d")
 async def test_a_large_tool_response_keeps_its_type_and_warns():
-    outcome = await run("const r = await codemode.big({rows: 1000}); return [Array.isArray(r), r.length]", max_tool_response_bytes=1000)
+    outcome = await run(
+        "const r = await codemode.big({rows: 1000}); return [Array.isArray(r), r.length]",
+        max_tool_response_bytes=1000,
+    )
     is_list, length = json.loads(outcome.value)
     assert is_list
     assert 10 < length < 1000
@@ -157,9 +168,15 @@ async def test_a_promise_that_can_never_settle_is_reported_at_once():
 
 @pytest.mark.proves("S03")
 async def test_nothing_of_one_run_is_visible_to_another():
-    await value("globalThis.secret = 1; Object.prototype.leak = 2; Array.prototype.map = null; codemode.echo.x = 3")
-    assert await value("return [typeof secret, ({}).leak === undefined, typeof [].map, codemode.echo.x === undefined]") == ["undefined", True, "function", True]
+    await value(
+        "globalThis.secret = 1; Object.prototype.leak = 2; Array.prototype.map = null; codemode.echo.x = 3"
+    )
+    assert await value(
+        "return [typeof secret, ({}).leak === undefined, typeof [].map, codemode.echo.x === undefined]"
+    ) == ["undefined", True, "function", True]
 
 
 async def test_an_interval_without_end_ends_at_the_wall_limit():
-    assert (await error("setInterval(() => {}, 1); await new Promise(() => {})", wall_time_limit_ms=300)).status == 408
+    assert (
+        await error("setInterval(() => {}, 1); await new Promise(() => {})", wall_time_limit_ms=300)
+    ).status == 408

@@ -25,7 +25,11 @@ def _random_value(generator, depth=0):
 @pytest.mark.parametrize("seed", range(200))
 def test_anything_shortened_is_json_of_its_type_within_the_limit(seed):
     generator = random.Random(seed)
-    value = [_random_value(generator), _random_value(generator)] if seed % 2 else {"a": _random_value(generator), "b": _random_value(generator)}
+    value = (
+        [_random_value(generator), _random_value(generator)]
+        if seed % 2
+        else {"a": _random_value(generator), "b": _random_value(generator)}
+    )
     whole = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     for limit in (64, 100, 500, len(whole)):
         short = shorten(value, limit)

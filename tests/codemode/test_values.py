@@ -93,11 +93,19 @@ async def test_calls_of_promise_all_meet_at_a_barrier():
         await asyncio.wait_for(barrier.wait(), 10)
         return ToolSuccess(b"1")
 
-    assert await value("return (await Promise.all(Array.from({length: 10}, () => codemode.echo()))).length", call=meet) == 10
+    assert (
+        await value(
+            "return (await Promise.all(Array.from({length: 10}, () => codemode.echo()))).length", call=meet
+        )
+        == 10
+    )
 
 
 async def test_a_tool_answers_to_its_own_name_too():
-    assert await value("try { await codemode['missing-user']({}) } catch (e) { return e.tool }") == "missing-user"
+    assert (
+        await value("try { await codemode['missing-user']({}) } catch (e) { return e.tool }")
+        == "missing-user"
+    )
 
 
 @pytest.mark.proves("C12b")
@@ -116,14 +124,21 @@ async def test_the_reserved_functions_take_their_parameters_in_order():
     async def reply(name, arguments):
         return ToolSuccess(json.dumps([name, arguments]).encode())
 
-    found = await value("return [await codemode.$search('users', {limit: 2}), await codemode.$describe('echo')]", call=reply)
-    assert found == [["$search", {"query": "users", "options": {"limit": 2}}], ["$describe", {"name": "echo"}]]
+    found = await value(
+        "return [await codemode.$search('users', {limit: 2}), await codemode.$describe('echo')]", call=reply
+    )
+    assert found == [
+        ["$search", {"query": "users", "options": {"limit": 2}}],
+        ["$describe", {"name": "echo"}],
+    ]
 
 
 @pytest.mark.proves("C07c")
 async def test_integers_that_javascript_cannot_hold_arrive_as_text():
     async def rows(name, arguments):
-        return ToolSuccess(b'{"a":9007199254740991,"b":9007199254740993,"c":-12345678901234567890,"d":0.12345678901234567,"e":"12345678901234567890"}')
+        return ToolSuccess(
+            b'{"a":9007199254740991,"b":9007199254740993,"c":-12345678901234567890,"d":0.12345678901234567,"e":"12345678901234567890"}'
+        )
 
     found = await value("const r = await codemode.echo(); return [r, typeof r.a, typeof r.b]", call=rows)
     assert found[0]["b"] == "9007199254740993"
@@ -139,8 +154,13 @@ async def test_what_a_tool_gets_is_safe_to_store():
         got.append(arguments)
         return ToolSuccess(None)
 
-    await value("await codemode.echo({'k\\ud800': 'a\\u0000b\\udfff', n: 12345678901234567890, f: 1e300, deep: [[['\\ud800']]]})", call=keep)
-    assert got == [{"k\ufffd": "a\ufffdb\ufffd", "n": 12345678901234567168.0, "f": 1e300, "deep": [[["\ufffd"]]]}]
+    await value(
+        "await codemode.echo({'k\\ud800': 'a\\u0000b\\udfff', n: 12345678901234567890, f: 1e300, deep: [[['\\ud800']]]})",
+        call=keep,
+    )
+    assert got == [
+        {"k\ufffd": "a\ufffdb\ufffd", "n": 12345678901234567168.0, "f": 1e300, "deep": [[["\ufffd"]]]}
+    ]
     json.dumps(got, ensure_ascii=False).encode()
 
 
@@ -153,9 +173,16 @@ async def test_console_errors_and_values_hold_no_nul_and_no_lone_surrogate():
 
 @pytest.mark.proves("C10b")
 async def test_console_comes_along_with_levels_also_when_the_run_fails():
-    outcome = await run("console.log('%s has %d', 'Bob', 2, {a: [1]}); console.warn('w'); console.error(new TypeError('t')); for (;;);", cpu_time_limit_ms=200)
+    outcome = await run(
+        "console.log('%s has %d', 'Bob', 2, {a: [1]}); console.warn('w'); console.error(new TypeError('t')); for (;;);",
+        cpu_time_limit_ms=200,
+    )
     assert outcome.status == "limit"
-    assert [(entry.level, entry.text) for entry in outcome.logs] == [("log", "Bob has 2 {a: [1]}"), ("warn", "w"), ("error", "TypeError: t")]
+    assert [(entry.level, entry.text) for entry in outcome.logs] == [
+        ("log", "Bob has 2 {a: [1]}"),
+        ("warn", "w"),
+        ("error", "TypeError: t"),
+    ]
 
 
 async def test_console_lines_reach_an_observer_while_the_run_goes_on():
