@@ -33,7 +33,7 @@ def tools():
 
 
 def answer(response):
-    found = re.search(r'id="mcp-answer">(.*?)</pre>', response.content.decode(), re.DOTALL)
+    found = re.search(r'id="mcp-answer"[^>]*>(.*?)</pre>', response.content.decode(), re.DOTALL)
     return unescape(found[1]) if found else None
 
 
