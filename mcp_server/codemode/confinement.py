@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-_WITHOUT_FAIL: Final = ("empty environment", "no other descriptors", "no new privileges", "landlock", "seccomp", "data limit")
+_WITHOUT_FAIL: Final = (
+    "empty environment",
+    "no other descriptors",
+    "no new privileges",
+    "landlock",
+    "seccomp",
+    "data limit",
+)
 
 
 def missing_confinement(report: Mapping[str, Any]) -> list[str]:
@@ -11,8 +18,14 @@ def missing_confinement(report: Mapping[str, Any]) -> list[str]:
 
     A measure counts as missing unless it took effect; so does whatever the self-test still could do.
     """
-    measures = report.get("measures") if isinstance(report.get("measures"), Mapping) else {}
-    found = [f"{name} ({_why(measures.get(name))})" for name in _WITHOUT_FAIL if not _took_effect(measures.get(name))]
+    measures = report.get("measures")
+    if not isinstance(measures, Mapping):
+        measures = {}
+    found = [
+        f"{name} ({_why(measures.get(name))})"
+        for name in _WITHOUT_FAIL
+        if not _took_effect(measures.get(name))
+    ]
     for part, words in (("refused", "the worker can {}"), ("flags", "V8 lets through: {}")):
         tests = report.get(part)
         if not isinstance(tests, Mapping) or not tests:

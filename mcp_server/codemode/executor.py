@@ -16,7 +16,7 @@ from mcp_server.codemode.outcome import LogEntry, RunError, RunOutcome, ToolFail
 from mcp_server.codemode.pool import Busy, Pool, Unavailable
 from mcp_server.codemode.process import Worker, WorkerGone, WorkerState
 from mcp_server.codemode.wire import Violation
-from mcp_server.codemode.worker.terms import LIMIT_OF_CAUSE, Cause
+from mcp_server.codemode.worker.terms import LIMIT_OF_CAUSE
 from mcp_server.conf import options
 
 __all__ = [
@@ -113,9 +113,9 @@ async def _converse(pool: Pool, worker: Worker, conversation: Conversation, job:
 
 
 def _explain_end(outcome: RunOutcome, code: int | None, job: Job) -> None:
-    cause = Cause(code) if code in Cause._value2member_map_ else None
-    if cause in LIMIT_OF_CAUSE:
-        _end_at_limit(outcome, LIMIT_OF_CAUSE[cause], job)
+    limit = next((limit for cause, limit in LIMIT_OF_CAUSE.items() if cause == code), None)
+    if limit is not None:
+        _end_at_limit(outcome, limit, job)
     elif code in _ABORTS:
         _end_at_limit(outcome, "memory_limit_mb", job)
     else:

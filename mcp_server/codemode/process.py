@@ -6,7 +6,6 @@ import importlib.util
 import json
 import logging
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -107,13 +106,7 @@ class Worker:
 
     def is_quiet(self) -> bool:
         """Return whether an idle worker is as it should be: running, and with nothing to say."""
-        if self.process.poll() is not None or self._buffer:
-            return False
-        return (
-            not select.select([self.connection], [], [], 0)[0]
-            if self.connection.fileno() < 1024
-            else self._peek()
-        )
+        return self.process.poll() is None and not self._buffer and self._says_nothing()
 
     def kill(self) -> None:
         """End the worker at once; whoever talks with it finds its socket at an end. Its exit is awaited elsewhere."""
@@ -246,7 +239,7 @@ def _popen(options: SandboxOptions, memory_mb: int, connection: socket.socket) -
     python = options.python or sys.executable
     command = [*options.command, python, "-I", "-S", "-B", str(_LAUNCH), json.dumps(config)]
     try:
-        return subprocess.Popen(
+        return subprocess.Popen(  # noqa: S603 - the project's own command
             command,
             stdin=connection.fileno(),
             stdout=subprocess.DEVNULL,

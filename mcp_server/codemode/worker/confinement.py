@@ -18,10 +18,17 @@ _HARMLESS: Final = frozenset({"LC_CTYPE"})
 
 def before_v8() -> dict[str, Any]:
     """Lower what can be lowered before V8 starts; return which measures took effect."""
-    surroundings = {"empty environment": not os.environ.keys() - _HARMLESS, "no other descriptors": _only_standard_descriptors()}
+    surroundings = {
+        "empty environment": not os.environ.keys() - _HARMLESS,
+        "no other descriptors": _only_standard_descriptors(),
+    }
     os.environ["TZ"] = "UTC"
     time.tzset()
-    for limit, value in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_NOFILE, _MOST_FILES)):
+    for limit, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, _MOST_FILES),
+    ):
         resource.setrlimit(limit, (value, value))
     if not kernel.LINUX:
         return {**surroundings, "resource limits": True}

@@ -29,7 +29,7 @@ def main(text: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         _serve(Channel(0), config)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the host must hear of it and the process must end
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         sys.stderr.flush()
         os._exit(Cause.START)
@@ -46,7 +46,11 @@ def _serve(channel: Channel, config: dict[str, Any]) -> None:
     flags = _test_flags(library, memory, jitless=jitless)
     realm = Realm(library, runtime, memory)
     measures |= confinement.restrict_calls(memory, executable_memory=not jitless)
-    report = {"measures": measures, "flags": flags, "refused": selftest.system_tests(executable_memory=not jitless)}
+    report = {
+        "measures": measures,
+        "flags": flags,
+        "refused": selftest.system_tests(executable_memory=not jitless),
+    }
     base = resident_bytes()
     gc.freeze()
     channel.send(HELLO, json.dumps({"version": VERSION, "pid": os.getpid(), "confinement": report}).encode())

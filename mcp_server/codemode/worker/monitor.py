@@ -17,6 +17,10 @@ _GRACE: Final = 0.15
 _HANG_UP: Final = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
 
 
+def _nothing() -> None:
+    """Stand for the interrupt while no run is active."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """The limits of one run, in seconds and bytes of resident memory."""
@@ -35,7 +39,7 @@ class Monitor(threading.Thread):
         self._wake_in, self._wake_out = os.pipe()
         self._lock = threading.Lock()
         self._bounds: Bounds | None = None
-        self._interrupt: Callable[[], None] = int
+        self._interrupt: Callable[[], None] = _nothing
         self._begun = (0.0, 0.0)
         self._floor = 0
         self.verdict: Cause | None = None

@@ -37,7 +37,9 @@ _AARCH64: Final = (0xC00000B7, 277, {
     "clone3": 435, "futex_waitv": 449,
 })  # fmt: skip
 _TABLES: Final = {"x86_64": _X86_64, "aarch64": _AARCH64}
-_EXAMINED: Final = frozenset({"clone", "clone3", "mmap", "mprotect", "pkey_mprotect", "prctl", "prlimit64", "tgkill"})
+_EXAMINED: Final = frozenset(
+    {"clone", "clone3", "mmap", "mprotect", "pkey_mprotect", "prctl", "prlimit64", "tgkill"}
+)
 
 
 def restrict(*, executable_memory: bool) -> bool | str:
@@ -50,18 +52,31 @@ def restrict(*, executable_memory: bool) -> bool | str:
     buffer = ctypes.create_string_buffer(program)
     header = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(buffer))
     result = system_call(number, ctypes.c_uint(_SET_FILTER), ctypes.c_uint(_ALL_THREADS), header)
-    return True if result == 0 else error_text(result) if result < 0 else f"thread {result} could not be reached"
+    return (
+        True if result == 0 else error_text(result) if result < 0 else f"thread {result} could not be reached"
+    )
 
 
 def _program(architecture: int, calls: dict[str, int], *, executable_memory: bool) -> list[bytes]:
-    lines = [_line(_LOAD, _ARCHITECTURE), _line(_EQUAL, architecture, 1, 0), _line(_RETURN, _KILL), _line(_LOAD, _NUMBER)]
+    lines = [
+        _line(_LOAD, _ARCHITECTURE),
+        _line(_EQUAL, architecture, 1, 0),
+        _line(_RETURN, _KILL),
+        _line(_LOAD, _NUMBER),
+    ]
     # libc falls back on clone, whose flags can be looked at, when clone3 does not exist.
     lines += _when(calls["clone3"], [_line(_RETURN, _ERROR | errno.ENOSYS)])
     lines += _when(calls["clone"], _if_bits(0, _CLONE_THREAD, then=_ALLOW, otherwise=_REFUSED))
     for name in ("mmap", "mprotect", "pkey_mprotect"):
-        body = [_line(_RETURN, _ALLOW)] if executable_memory else _if_bits(2, _PROT_EXEC, then=_REFUSED, otherwise=_ALLOW)
+        body = (
+            [_line(_RETURN, _ALLOW)]
+            if executable_memory
+            else _if_bits(2, _PROT_EXEC, then=_REFUSED, otherwise=_ALLOW)
+        )
         lines += _when(calls[name], body)
-    lines += _when(calls["prctl"], _if_equal(0, _NAME_THREAD) + _if_equal(0, _NAME_MEMORY) + [_line(_RETURN, _REFUSED)])
+    lines += _when(
+        calls["prctl"], _if_equal(0, _NAME_THREAD) + _if_equal(0, _NAME_MEMORY) + [_line(_RETURN, _REFUSED)]
+    )
     lines += _when(calls["prlimit64"], _if_bits(2, 0xFFFFFFFF, then=_REFUSED, otherwise=_ALLOW))
     lines += _when(calls["tgkill"], [*_if_equal(0, os.getpid()), _line(_RETURN, _REFUSED)])
     for name, number in calls.items():
@@ -83,7 +98,12 @@ def _load_argument(position: int) -> bytes:
 
 
 def _if_bits(position: int, bits: int, *, then: int, otherwise: int) -> list[bytes]:
-    return [_load_argument(position), _line(_ANY_BIT, bits, 0, 1), _line(_RETURN, then), _line(_RETURN, otherwise)]
+    return [
+        _load_argument(position),
+        _line(_ANY_BIT, bits, 0, 1),
+        _line(_RETURN, then),
+        _line(_RETURN, otherwise),
+    ]
 
 
 def _if_equal(position: int, value: int) -> list[bytes]:

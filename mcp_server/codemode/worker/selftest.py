@@ -13,7 +13,10 @@ _FOREIGN: Final = frozenset({"django", "mcp", "pydantic", "mcp_server.conf", "py
 _FLAG_PROBES: Final = {
     "no WebAssembly": (b"typeof WebAssembly", b"undefined"),
     "no SharedArrayBuffer": (b"typeof SharedArrayBuffer", b"undefined"),
-    "no code from text": (b"(() => { try { return String(Function('return 1')()); } catch (e) { return e.name; } })()", b"EvalError"),
+    "no code from text": (
+        b"(() => { try { return String(Function('return 1')()); } catch (e) { return e.name; } })()",
+        b"EvalError",
+    ),
     "regular expressions end": (b"String(/^(a+)+$/.test('a'.repeat(40) + 'b'))", b"false"),
 }
 
@@ -23,15 +26,17 @@ def system_tests(*, executable_memory: bool) -> dict[str, bool]:
     attempts: dict[str, Callable[[], object]] = {
         "read a file": lambda: os.close(os.open("/etc/passwd", os.O_RDONLY)),
         "write a file": lambda: os.close(os.open("/dev/null", os.O_WRONLY)),
-        "list a folder": lambda: os.listdir("/"),
+        "list a folder": lambda: os.listdir("/"),  # noqa: PTH208 - the system call itself is tried
         "open a socket": lambda: socket.socket().close(),
         "start a process": _fork,
-        "run a program": lambda: os.execv("/nowhere", ["nowhere"]),
+        "run a program": lambda: os.execv("/nowhere", ["nowhere"]),  # noqa: S606 - it must be refused
         "signal another process": lambda: os.kill(os.getppid(), 0),
     }
     if not executable_memory:
         attempts["make memory executable"] = _executable_page
-    return {name: _is_refused(attempt) for name, attempt in attempts.items()} | {"load Django": not _FOREIGN & sys.modules.keys()}
+    return {name: _is_refused(attempt) for name, attempt in attempts.items()} | {
+        "load Django": not _FOREIGN & sys.modules.keys()
+    }
 
 
 def flag_tests(isolate: Isolate, *, jitless: bool) -> dict[str, bool]:
