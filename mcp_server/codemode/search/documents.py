@@ -1,6 +1,6 @@
 """A tool as search sees it: weighted words from its name, title, texts, parameters, tags and group."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -55,7 +55,7 @@ _LONGEST_FIELD = 200
 def read(tool: SearchableTool) -> Document:
     """The document of a tool."""
     properties = tool.arguments.json_schema.get("properties", {})
-    weights: Counter[str] = Counter()
+    weights: defaultdict[str, float] = defaultdict(float)
     for weight, texts in (
         (_NAME, [tool.name]),
         (_TITLE, [tool.title]),
@@ -66,13 +66,13 @@ def read(tool: SearchableTool) -> Document:
         (_PARAMETER_TEXT, _descriptions(properties)),
     ):
         _add(weights, weight, texts)
-    concepts: Counter[str] = Counter()
+    concepts: defaultdict[str, float] = defaultdict(float)
     for term, weight in weights.items():
         concepts[canonical(term)] += weight
     return Document(weights, concepts, frozenset(map(canonical, terms(tool.name))), sum(weights.values()))
 
 
-def _add(weights: Counter[str], weight: float, texts: Iterable[str]) -> None:
+def _add(weights: defaultdict[str, float], weight: float, texts: Iterable[str]) -> None:
     found: list[str] = []
     for text in texts:
         found += terms(text)

@@ -1,7 +1,7 @@
 """Ranking: BM25 over weighted fields, with synonyms below exact words and guesses for words that no tool has."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -42,7 +42,7 @@ class Index:
     def rank(self, query: str) -> list[tuple[float, int]]:
         """Scores and places of the tools that fit the query, best first, equals in the order of the tools."""
         words = self._known(list(dict.fromkeys(terms(query[:1000])))[:_LONGEST_QUERY])
-        scores: Counter[int] = Counter()
+        scores: defaultdict[int, float] = defaultdict(float)
         covered: Counter[int] = Counter()
         for word in words:
             for place, score in self._hits(word).items():

@@ -1,19 +1,19 @@
 """The syntax tree of a program, with nodes addressed in code units. The only module that calls tree-sitter."""
 
 import re
-import time
+import threading
+import warnings
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 
 import tree_sitter_typescript
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
+from tree_sitter import Language, Node, Parser
 
 _LONE_RETURN = re.compile("\r(?!\n)")
 
-# Recovery from errors takes the parser quadratic time on some texts (a hundred thousand quotes: a second). A good
-# program of 100 kB takes 15 ms, so what is slower than this is left to V8.
-_SECONDS = 0.1
-_SECONDS_PER_UNIT = 1e-6
+# Recovery from errors can take the parser cubic time (sixteen thousand characters of `~>`: a minute and a half), with
+# the interpreter locked. A good program of 100 kB takes 15 ms, so what is slower than this is left to V8.
+_MICROSECONDS = 500_000
 
 FUNCTIONS = frozenset(
     {
@@ -45,36 +45,42 @@ class Syntax:
         return self.units[start(node) : end(node)]
 
     def find(self, kinds: frozenset[str]) -> list[Node]:
-        """The nodes of these kinds in the order of the text; much faster than a walk if they are few."""
-        captured = QueryCursor(_query(kinds)).captures(self.root).get("node", [])
-        return sorted(captured, key=lambda node: (node.start_byte, -node.end_byte))
+        """The nodes of these kinds in the order of the text."""
+        return [node for node, kind, _ in self._named if kind in kinds]
 
     def walk(self) -> Iterator[tuple[Node, list[Node]]]:
         """Every named node in the order of the text, each with its ancestors, the parent last.
 
         Without recursion, so at any depth. The list of ancestors is one and the same all the time. (`Node.parent`
-        searches from the root, which makes deep programs quadratic.)
+        searches from the root, which makes deep programs quadratic; so do queries.)
         """
-        for node, path in self._walk():
-            if node.is_named:
-                yield node, path
+        path: list[Node] = []
+        for node, _, depth in self._named:
+            del path[depth:]
+            yield node, path
+            path.append(node)
 
     def tokens(self) -> Iterator[Node]:
         """The leaves of the tree, in the order of the text, without comments."""
-        return (node for node, _ in self._walk() if not node.child_count and node.type != "comment")
+        return (node for node, _ in self._nodes() if not node.child_count and node.type != "comment")
 
-    def _walk(self) -> Iterator[tuple[Node, list[Node]]]:
+    @cached_property
+    def _named(self) -> list[tuple[Node, str, int]]:
+        """Every named node with its kind and depth."""
+        return [(node, node.type, depth) for node, depth in self._nodes() if node.is_named]
+
+    def _nodes(self) -> Iterator[tuple[Node, int]]:
         cursor = self.root.walk()
-        path: list[Node] = []
+        depth = 0
         while (node := cursor.node) is not None:
-            yield node, path
+            yield node, depth
             if cursor.goto_first_child():
-                path.append(node)
+                depth += 1
                 continue
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent():
                     return
-                path.pop()
+                depth -= 1
 
 
 def start(node: Node) -> int:
@@ -96,24 +102,27 @@ def parse(units: str) -> Syntax | None:
     """The tree of a text, or None if reading it takes unreasonably long."""
     # tree-sitter's scanner knows no lone carriage return as a line end, JavaScript does.
     data = _LONE_RETURN.sub("\n", units).encode("utf-16-le", "surrogatepass")
-    deadline = time.thread_time() + _SECONDS + _SECONDS_PER_UNIT * len(units)
-
-    def read(offset: int, _: object) -> bytes:
-        return data[offset : offset + 65536]
-
-    def give_up(_: int, __: bool) -> bool:
-        return time.thread_time() > deadline
-
+    parser = _parsers.parser
     try:
-        tree = Parser(_language()).parse(read, encoding="utf16le", progress_callback=give_up)
-    except ValueError:
+        return Syntax(units, parser.parse(data, encoding="utf16le").root_node)
+    except ValueError:  # its way to say that the time is over
+        parser.reset()
         return None
-    return Syntax(units, tree.root_node)
 
 
-@cache
-def _query(kinds: frozenset[str]) -> Query:
-    return Query(_language(), f"[{' '.join(f'({kind})' for kind in sorted(kinds))}] @node")
+class _Parsers(threading.local):
+    """One parser for each thread."""
+
+    @cached_property
+    def parser(self) -> Parser:
+        # The time limit of the parser itself is deprecated in favour of a callback, but parsing with callbacks leaks
+        # memory in tree-sitter 0.26 and crashes in 0.25; hence the ceiling on its version, too.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return Parser(_language(), timeout_micros=_MICROSECONDS)
+
+
+_parsers = _Parsers()
 
 
 @cache
