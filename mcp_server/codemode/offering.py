@@ -14,6 +14,8 @@ from mcp_server.codemode.catalog import Description, Detail, describe
 from mcp_server.codemode.tool import CODE, SEARCH, build_code_tool, build_search_tool
 from mcp_server.definitions.endpoint import CodePolicy, EndpointDefinition
 from mcp_server.definitions.tool import ToolDefinition
+from mcp_server.policy.codemode import effective_code_policy
+from mcp_server.policy.rows import is_recent
 
 Mode = Literal["off", "on", "progressive", "auto"]
 WISHES: Mapping[str, Mode] = {"off": "off", "on": "on", "progressive": "progressive"}
@@ -46,15 +48,19 @@ def choose_mode(definition: EndpointDefinition, policy: CodePolicy, wish: str | 
     return wished or own
 
 
-def mode_for(caller: Caller) -> Mode:
-    """Return the code mode of a caller's request."""
+async def mode_for(caller: Caller) -> Mode:
+    """Return the code mode of a caller's request; staff may have changed the endpoint's policy in the admin."""
     definition = caller.endpoint.definition
-    return choose_mode(definition, definition.policy, caller.principal.request.GET.get("codemode"))
+    if is_recent(definition.name) and not caller.in_transaction:
+        policy = effective_code_policy(definition.name, definition.policy)
+    else:
+        policy = await caller.runner.sync(effective_code_policy, definition.name, definition.policy)
+    return choose_mode(definition, policy, caller.principal.request.GET.get("codemode"))
 
 
 async def offered_tools(caller: Caller) -> list[ToolDefinition]:
     """Return what the caller's `tools/list` shows, sorted by name."""
-    mode = mode_for(caller)
+    mode = await mode_for(caller)
     if mode == "off":
         return await visible_tools(caller)
     inside = await visible_tools(caller.on_side("inside"))
@@ -91,7 +97,7 @@ async def call_offered(caller: Caller, name: str, arguments: Mapping[str, Any] |
     Raises:
         UnknownTool: when the caller's list does not show the name.
     """
-    if mode_for(caller) == "off":
+    if await mode_for(caller) == "off":
         outcome = await call_tool(caller, name, arguments)
         return Called(outcome, caller.endpoint.tools[name])
     if name in {CODE, SEARCH}:

@@ -19,6 +19,12 @@ def row(endpoint_name: str) -> Row | None:
     return Row.objects.filter(endpoint=endpoint_name).first()
 
 
+def is_recent(endpoint_name: str) -> bool:
+    """Return whether `recent_row` answers without the database: on an event loop it may be asked then, and only then."""
+    known = _recent.get(endpoint_name)
+    return known is not None and time.monotonic() - known[0] < RECENT_SECONDS / 2
+
+
 def recent_row(endpoint_name: str) -> Row | None:
     """Return the row as it was at most a second ago.
 

@@ -50,7 +50,7 @@ class Command(ToolkitCommand):
 
 async def _report(user: Any, endpoint: str) -> dict[str, Any]:
     caller = await enter_as(user, endpoint)
-    mode = mode_for(caller)
+    mode = await mode_for(caller)
     seen = {item.name: item for item in await visible_tools(caller.on_side("all"))}
     inside = set() if mode == "off" else {item.name for item in await visible_tools(caller.on_side("inside"))}
     hidden = [item for item in registry.contents.tools if seen.get(item.name) is not item]

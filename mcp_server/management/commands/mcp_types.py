@@ -44,7 +44,7 @@ class Command(ToolkitCommand):
 async def _report(user: Any, endpoint: str, detail: str | None) -> dict[str, Any]:
     caller = await enter_as(user, endpoint)
     inside = await visible_tools(caller.on_side("inside"))
-    mode = mode_for(caller)
+    mode = await mode_for(caller)
     if detail is None:
         description = describe_code(caller, inside, mode)
     else:
