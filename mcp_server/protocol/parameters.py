@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from mcp_server.calls import dispatcher
 from mcp_server.definitions.tool import ToolDefinition
@@ -9,6 +10,8 @@ from mcp_server.protocol.exchange import Incoming
 from mcp_server.protocol.kernel import MCPError, validate_mcp_param_headers, x_mcp_header_map
 from mcp_server.protocol.outbound import Outbound
 from mcp_server.protocol.serving import Serving
+
+_mirroring: WeakKeyDictionary[ToolDefinition, bool] = WeakKeyDictionary()
 
 
 async def check_parameter_headers(incoming: Incoming, outbound: Outbound) -> None:
@@ -34,7 +37,10 @@ async def check_parameter_headers(incoming: Incoming, outbound: Outbound) -> Non
 
 def has_parameter_headers(definition: ToolDefinition) -> bool:
     """Return whether a tool mirrors parameters in headers."""
-    return bool(x_mcp_header_map(definition.arguments.json_schema))
+    found = _mirroring.get(definition)
+    if found is None:
+        found = _mirroring[definition] = bool(x_mcp_header_map(definition.arguments.json_schema))
+    return found
 
 
 def _called(incoming: Incoming) -> ToolDefinition | None:

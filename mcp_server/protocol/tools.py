@@ -2,15 +2,16 @@
 
 import mcp_types
 
-from mcp_server.calls.rendering import render
+from mcp_server.calls.rendering import Rendered, render
 from mcp_server.codemode import offering
 from mcp_server.conf import options
+from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.exceptions import UnknownTool
 from mcp_server.protocol import pages, translation
 from mcp_server.protocol.kernel import MCPError
 from mcp_server.protocol.questions import InputRequired, RoundQuestions
 from mcp_server.protocol.replies import INVALID_PARAMS
-from mcp_server.protocol.serving import Context, Serving, resume, serving
+from mcp_server.protocol.serving import Context, resume, serving
 
 
 async def list_tools(
@@ -34,22 +35,29 @@ async def call_tool(
     try:
         called = await offering.call_offered(found.caller, params.name, params.arguments)
     except UnknownTool:
-        # One wording for a name that is hidden and for one that never was (contract G02).
-        raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}") from None
+        raise unknown_tool(params.name) from None
     except InputRequired:
         assert isinstance(found.questions, RoundQuestions)  # noqa: S101 - nothing else raises it
         return found.questions.result()
-    return _result(found, called, context.protocol_version)
-
-
-def _result(found: Serving, called: offering.Called, version: str) -> mcp_types.CallToolResult:
-    outcome, definition = called.outcome, called.definition
-    if outcome.failure is not None and isinstance(found.questions, RoundQuestions):
-        found.questions.refuse_failure(outcome.failure.message)
-    rendered = render(
-        outcome,
-        definition,
-        result_format=definition.result_format or found.endpoint.definition.result_format,
-        structured_allowed=translation.allows_structured(version),
-    )
+    failure = called.outcome.failure
+    if failure is not None and isinstance(found.questions, RoundQuestions):
+        found.questions.refuse_failure(failure.message)
+    version = context.protocol_version
+    rendered = render_call(called, found.endpoint, structured=translation.allows_structured(version))
     return translation.call_result(rendered, version)
+
+
+def render_call(called: offering.Called, endpoint: Endpoint, *, structured: bool) -> Rendered:
+    """Return a finished call as the endpoint gives it to clients."""
+    definition = called.definition
+    return render(
+        called.outcome,
+        definition,
+        result_format=definition.result_format or endpoint.definition.result_format,
+        structured_allowed=structured,
+    )
+
+
+def unknown_tool(name: str) -> MCPError:
+    """Return the error for a name that is hidden and for one that never was: one wording for both (contract G02)."""
+    return MCPError(INVALID_PARAMS, f"Unknown tool: {name}")

@@ -141,7 +141,7 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process.wait()
 
 
-@pytest.fixture(scope="session", params=["uvicorn", "daphne", "gunicorn", "runserver"])
+@pytest.fixture(scope="session", params=["uvicorn", "door", "daphne", "gunicorn", "runserver"])
 def served(request: pytest.FixtureRequest, start: Callable[..., Served]) -> Served:
     """Each kind of server in turn."""
     return start(request.param)

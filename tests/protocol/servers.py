@@ -16,6 +16,10 @@ COMMANDS: dict[str, Callable[[int], list[str]]] = {
         "-m", "uvicorn", "tests.protocol.project.asgi:application", "--port", str(port), "--log-level", "warning",
         "--lifespan", "off", "--timeout-graceful-shutdown", "2",
     ],
+    "door": lambda port: [
+        "-m", "uvicorn", "tests.protocol.project.door:application", "--port", str(port), "--log-level", "warning",
+        "--timeout-graceful-shutdown", "2",
+    ],
     "daphne": lambda port: [
         "-m", "daphne", "-b", "127.0.0.1", "-p", str(port), "-v", "0", "tests.protocol.project.asgi:application",
     ],

@@ -18,11 +18,13 @@ ERAS = pytest.mark.parametrize(("mode", "version"), [("legacy", "2025-11-25"), (
 
 
 @asynccontextmanager
-async def connect(served: Served, mode: str, token: str = "", **options: Any) -> AsyncIterator[Client]:
+async def connect(
+    served: Served, mode: str, token: str = "", *, endpoint: str = "", **options: Any
+) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=20) as http,
-        Client(streamable_http_client(served.url, http_client=http), mode=mode, **options) as client,
+        Client(streamable_http_client(served.url + endpoint, http_client=http), mode=mode, **options) as client,
     ):
         yield client
 

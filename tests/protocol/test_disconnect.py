@@ -23,7 +23,7 @@ def wait_for(condition: Callable[[], Any], seconds: float) -> Any:
 
 
 @pytest.mark.proves("P04b")
-@pytest.mark.parametrize("kind", ["uvicorn", "daphne"])
+@pytest.mark.parametrize("kind", ["uvicorn", "daphne", "door"])
 @pytest.mark.parametrize("era", ["2025", "2026"])
 def test_a_client_that_leaves_cancels_its_async_tool(
     start: Callable[..., Served], kind: str, era: str
@@ -39,7 +39,7 @@ def test_a_client_that_leaves_cancels_its_async_tool(
 
 
 @pytest.mark.proves("P04c")
-@pytest.mark.parametrize("kind", ["uvicorn", "daphne"])
+@pytest.mark.parametrize("kind", ["uvicorn", "daphne", "door"])
 def test_a_short_call_is_plain_json_and_a_silent_long_one_a_stream(
     start: Callable[..., Served], http: httpx2.Client, kind: str
 ) -> None:

@@ -112,7 +112,7 @@ async def test_streams_of_one_caller_are_capped(start: Callable[..., Served]) ->
 
 @pytest.mark.proves("P06a")
 @pytest.mark.filterwarnings("ignore:resources/:mcp.MCPDeprecationWarning")
-@pytest.mark.parametrize("kind", ["uvicorn", "daphne"])
+@pytest.mark.parametrize("kind", ["uvicorn", "daphne", "door"])
 async def test_a_2025_session_hears_on_its_standing_stream(start: Callable[..., Served], kind: str) -> None:
     served = start(kind)
     heard: asyncio.Queue[str] = asyncio.Queue()

@@ -16,7 +16,7 @@ from tests.protocol.wire import request
 Site = list[Served]
 
 
-@pytest.fixture(scope="module", params=["uvicorn", "gunicorn"])
+@pytest.fixture(scope="module", params=["uvicorn", "door", "gunicorn"])
 def processes(request: pytest.FixtureRequest, start: Callable[..., Served], redis: str) -> Site:
     return [start(request.param, copy=str(number), TEST_REDIS=redis) for number in range(3)]
 

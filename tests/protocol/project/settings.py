@@ -45,4 +45,9 @@ if redis := os.environ.get("TEST_REDIS"):
     CHANNEL_LAYERS = {
         "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [redis]}}
     }
-MCP_SERVER: dict[str, Any] = {"ENDPOINTS": {"default": {"LOGIN_REQUIRED": False, "VERSION": "1.2.3"}}}
+MCP_SERVER: dict[str, Any] = {
+    "ENDPOINTS": {
+        "default": {"LOGIN_REQUIRED": False, "VERSION": "1.2.3"},
+        "code": {"CODE_MODE": "on", "TOOLS": ["add", "add-later", "work", "order", "sleep"]},
+    }
+}

@@ -1,0 +1,188 @@
+"""The ASGI door: MCP ahead of Django's own handler and its middleware, for throughput (design 5.7).
+
+It authenticates, checks hosts and origins, and sends `request_started` and `request_finished` like Django's handler. It
+runs none of the project's middleware: where a tenant, a language or a maintenance page comes from there, use the view.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
+from django.conf import settings
+from django.core.signals import request_finished, request_started
+
+from mcp_server.access import recent
+from mcp_server.access.principal import Principal
+from mcp_server.calls.running import PooledThreads
+from mcp_server.protocol import requests, shortcut
+from mcp_server.protocol.admission import LARGEST_BODY, Candidate, find_endpoint, identify, inspect
+from mcp_server.protocol.companion import Companion
+from mcp_server.protocol.exchange import Exchange
+from mcp_server.protocol.replies import Reply, refusal
+from mcp_server.protocol.streams import Stream
+
+logger = logging.getLogger("mcp_server")
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_SESSION = b"mcp-session-id"
+
+
+class Door:
+    """An ASGI application that answers MCP itself and passes everything else on.
+
+    Args:
+        application: Django's, or Channels' router; it still serves the connect page and everything under other paths.
+        prefix: that of `mcp_urls`.
+    """
+
+    def __init__(self, application: Application, prefix: str = "mcp") -> None:
+        self._application = application
+        self._path = f"/{prefix.strip('/')}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        if scope["type"] == "lifespan":
+            return await _live(receive, send)
+        name = self._endpoint_of(scope) if scope["type"] == "http" else None
+        if name is None:
+            return await self._application(scope, receive, send)
+        return await _serve(scope, receive, send, name)
+
+    def _endpoint_of(self, scope: Scope) -> str | None:
+        """Return the endpoint that a request is for, None for what is Django's."""
+        path: str = scope["path"]
+        if not path.startswith(self._path) and not scope.get("root_path"):
+            return None
+        path = path.removeprefix(scope.get("root_path", ""))
+        rest = path.removeprefix(self._path)
+        if len(rest) == len(path) or scope["method"] not in {"POST", "DELETE", "GET"}:
+            return None
+        if scope["method"] == "GET" and not any(key == _SESSION for key, _ in scope["headers"]):
+            return None
+        if rest in {"", "/"}:
+            return "default"
+        name = rest[1:].removesuffix("/")
+        return name if rest[0] == "/" and _NAME.fullmatch(name) else None
+
+
+async def _live(receive: Receive, send: Send) -> None:
+    """Answer the server's lifespan: load what the first client would wait for, and store what is queued at the end."""
+    from mcp_server.calls import journal
+
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            await asyncio.to_thread(_warm_up)
+            await send({"type": "lifespan.startup.complete"})
+        elif message["type"] == "lifespan.shutdown":
+            await asyncio.to_thread(journal.flush)
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+
+
+def _warm_up() -> None:
+    from mcp_server.definitions.registry import registry
+    from mcp_server.protocol.servers import server_for
+
+    for endpoint in registry.endpoints():
+        server_for(endpoint)
+
+
+async def _serve(scope: Scope, receive: Receive, send: Send, name: str) -> None:
+    body = await _read(receive)
+    if body is None:
+        return
+    companion = Companion(receive, send)
+    context = ThreadSensitiveContext()
+    try:
+        async with context:
+            request_started.send(sender=Door, scope=scope)
+            try:
+                answer = await _answer(requests.DoorRequest(scope, body), name, companion)
+                await companion.send(answer)
+            finally:
+                companion.stop()
+                await _finish(context)
+    except asyncio.CancelledError:
+        # Our own cancellation, since the client has left, ends here; the server's goes on.
+        if not companion.client_left:
+            raise
+    except Exception:
+        logger.exception("An MCP request failed")
+        await companion.send(refusal(500, "The server failed to answer; its log says why."))
+
+
+async def _finish(context: ThreadSensitiveContext) -> None:
+    """Send Django's signal on the thread whose connections it looks after, if the request had one."""
+    if context in SyncToAsync.context_to_thread_executor:
+        await sync_to_async(request_finished.send)(sender=Door)
+    else:
+        request_finished.send(sender=Door)
+
+
+async def _read(receive: Receive) -> bytes | Reply | None:
+    """Return the body, the refusal of one that is too large, or None where the client left."""
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or LARGEST_BODY
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size <= limit:
+            parts.append(part)
+        if not message.get("more_body"):
+            break
+    return b"".join(parts) if size <= limit else refusal(413, f"The body is larger than {limit} bytes.")
+
+
+async def _answer(request: requests.DoorRequest, name: str, companion: Companion) -> Reply | Stream:
+    if isinstance(request.given, Reply):
+        return request.given
+    endpoint = find_endpoint(name)
+    if isinstance(endpoint, Reply):
+        return endpoint
+    short = await shortcut.answer(endpoint, request, companion)
+    if short is not None:
+        return short
+    found = inspect(request, name)
+    if isinstance(found, Reply):
+        return found
+    return await _ask_kernel(found, companion)
+
+
+async def _ask_kernel(candidate: Candidate, companion: Companion) -> Reply | Stream:
+    from mcp_server.protocol import engine, reading, standing
+
+    runner = PooledThreads(candidate.request)
+    principal = await identify(candidate, runner.sync)
+    if not isinstance(principal, Principal):
+        return principal
+    recent.remember(candidate.headers.get("authorization"), candidate.endpoint.definition, principal)
+    exchange = Exchange(
+        request=candidate.request,
+        headers=candidate.headers,
+        body=candidate.body,
+        principal=principal,
+        endpoint=candidate.endpoint,
+        runner=runner,
+    )
+    if candidate.request.method == "DELETE":
+        return await reading.end_session(exchange)
+    if candidate.request.method == "GET":
+        return await standing.stand(exchange, live=True)
+    incoming = await reading.read(exchange)
+    if isinstance(incoming, Reply):
+        return incoming
+    companion.watch(keeps_alive=False)
+    return await engine.serve(incoming, live=True)
