@@ -1,6 +1,7 @@
 """One program from the text that a model sent to the end of its run: read, run, called back, recorded."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.policy.limits import Limits, effective_limits
 
 STOP_POLL_SECONDS = 1.0
+_UNDECLARED = re.compile(r"([\w$]+) is not defined\b")
 GRACE = timedelta(seconds=5)
 
 
@@ -209,7 +211,8 @@ _SAME = (
 def _locate(found: RunError, program: Program) -> ProgramError:
     line, column = found.line, found.column
     if line is not None and column is not None:
-        place = program.locate(line, column)
+        undeclared = _UNDECLARED.match(found.message)
+        place = program.locate(line, column, undeclared[1] if undeclared else "")
         line, column = place.line, place.column
     return ProgramError(
         kind=found.kind,

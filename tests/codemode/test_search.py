@@ -80,7 +80,7 @@ def test_case_number_order_spelling_synonyms_and_script_do_not_matter(query, nam
     assert (found[0] if found else None) == name
 
 
-@pytest.mark.proves("C14a")
+@pytest.mark.proves("C14b")
 @pytest.mark.parametrize("query", ["zzqqxx", "?!", "\ud800", "\x00", "the of and", "((((", "%s {0} \\"])
 def test_a_query_that_says_nothing_finds_nothing(query):
     result = search(TOOLS, query)
@@ -104,7 +104,7 @@ def test_an_empty_query_lists_the_first_tools_group_by_group():
     assert names("", group="hr", limit=99) == sorted(each.name for each in TOOLS if each.group == "hr")
 
 
-@pytest.mark.proves("C14b")
+@pytest.mark.proves("C14a")
 def test_parameter_names_titles_tags_and_their_descriptions_are_found():
     odd = tool("x1", "Does it.", ["warranty_code"], ["guarantee"], "after-sales")
     odd.arguments.json_schema["properties"]["warranty_code"]["description"] = "printed beneath the lid"

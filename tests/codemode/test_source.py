@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mcp_server.codemode.source import Program, SourceError, excerpt, prepare, summarize
+from tests.codemode.sandbox import run
 
 FORMS = json.loads((Path(__file__).parent.parent / "cases" / "forms.json").read_text(encoding="utf-8"))
 V8 = Path(__file__).parent / "run_in_v8.py"
@@ -72,7 +73,7 @@ def test_every_form_that_models_send_gives_its_value():
     assert wrong == []
 
 
-@pytest.mark.proves("C06d", "C12a")
+@pytest.mark.proves("C06d", "C12a", "C12b")
 @pytest.mark.parametrize("case", FORMS["errors"], ids=lambda case: case["name"])
 def test_a_program_that_cannot_run_is_explained_at_its_place(case):
     error = refusal(case["text"])
@@ -82,6 +83,18 @@ def test_a_program_that_cannot_run_is_explained_at_its_place(case):
     assert (error.line, error.column) == place_of(case["text"], case["text"].index(case["at"]))
 
 
+@pytest.mark.proves("C12a")
+async def test_the_sandbox_reports_an_undeclared_name_where_it_stands():
+    wrong = []
+    for text in FORMS["places"]:
+        program = prepare(text, TOOLS)
+        error = (await run(program.code)).error
+        found = program.locate(error.line, error.column, "boom")
+        if found != place_of(text, units(text).index("boom")):
+            wrong.append((text, program.code, found))
+    assert wrong == []
+
+
 @pytest.mark.proves("C06b", "C12a")
 def test_v8_reports_the_line_and_column_of_the_text_that_was_sent():
     programs = [prepare(text, TOOLS) for text in FORMS["places"]]
@@ -89,13 +102,14 @@ def test_v8_reports_the_line_and_column_of_the_text_that_was_sent():
     for text, program, outcome in zip(FORMS["places"], programs, in_v8(programs), strict=True):
         frame = re.search(r"<anonymous>:(\d+):(\d+)\)?$", outcome.get("stack", ""), re.MULTILINE)
         assert frame is not None, (text, program.code, outcome)
-        found = program.locate(int(frame[1]) - 2, int(frame[2]))  # V8 puts two lines before a function's body
+        # V8 puts two lines before a function's body.
+        found = program.locate(int(frame[1]) - 2, int(frame[2]))
         if found != place_of(text, units(text).index("boom")):
             wrong.append((text, program.code, found))
     assert wrong == []
 
 
-@pytest.mark.proves("C06b")
+@pytest.mark.proves("C12a")
 def test_only_blanks_and_insertions_distinguish_the_code_from_the_text():
     for case in FORMS["values"]:
         program = prepare(case["text"], TOOLS)
@@ -116,7 +130,7 @@ def test_an_answer_names_all_certain_mistakes_at_once():
     assert "line 2, column 38" in error.message
 
 
-@pytest.mark.proves("C12b", "C12d")
+@pytest.mark.proves("C12d")
 def test_an_unknown_tool_never_lists_all_names():
     many = {f"tool_number_{number}": tool(f"tool-number-{number}") for number in range(500)}
     with pytest.raises(SourceError) as caught:

@@ -147,7 +147,7 @@ DEEP = {
 }
 
 
-@pytest.mark.proves("C06a")
+@pytest.mark.proves("C06d")
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP.keys())
 def test_deep_and_long_programs_are_read_in_bounded_time(text):
     started = time.thread_time()

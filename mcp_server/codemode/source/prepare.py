@@ -1,5 +1,6 @@
 """From the text a model sent to a program that can run, position by position the same."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,14 +38,28 @@ class Program:
     warnings: tuple[SourceWarning, ...] = ()
     shifts: tuple[Shift, ...] = ()
 
-    def locate(self, line: int, column: int) -> Position:
-        """The place in what the model sent of a place in `code`, both from 1, columns in UTF-16 units as in V8."""
+    def locate(self, line: int, column: int, name: str = "") -> Position:
+        """The place in what the model sent of a place in `code`.
+
+        Args:
+            line, column: from 1, columns in UTF-16 units as in V8.
+            name: an undeclared name that V8 complains about. It gives the statement's place then; this gives the
+                name's, if it follows on that line or a later one.
+        """
+        if name:
+            line, column = self._find(line, column, name)
         first = bisect_right(self.shifts, line - 1, key=lambda shift: shift.line)
         for shift in self.shifts[first:]:
             if shift.line != line or shift.column >= column:
                 break
             column = max(shift.column, column - shift.length)
         return Position(line, column)
+
+    def _find(self, line: int, column: int, name: str) -> Position:
+        code = Text(self.code)
+        word = re.compile(rf"(?<![\w$.]){re.escape(name)}(?![\w$])")
+        found = word.search(code.units, code.index(line, column))
+        return code.position(found.start()) if found else Position(line, column)
 
 
 def prepare(text: str, tools: Mapping[str, ToolSummary]) -> Program:

@@ -46,6 +46,11 @@ class Text:
         line = bisect_right(self._line_starts, index)
         return Position(line, index - self._line_starts[line - 1] + 1)
 
+    def index(self, line: int, column: int) -> int:
+        """The index of a line and column; of the nearest line there is."""
+        starts = self._line_starts
+        return starts[min(max(line, 1), len(starts)) - 1] + max(column, 1) - 1
+
     def error(self, kind: Kind, index: int, message: str, suggestion: str = "") -> SourceError:
         """An error that points at an index."""
         return SourceError(kind, message, *self.position(index), suggestion=suggestion)
