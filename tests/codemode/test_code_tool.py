@@ -13,6 +13,7 @@ from django.utils import timezone, translation
 
 from mcp_server import Context, Guidance, Image, ToolError, ToolResult, codemode, endpoint, tool
 from mcp_server.codemode.messages import describe_failure
+from mcp_server.codemode.tokens import estimate_tokens
 from mcp_server.testing import AsyncMCPClient, MCPClient, MCPError
 
 
@@ -352,3 +353,22 @@ async def test_a_client_that_leaves_ends_the_run_and_its_worker(isolated: None) 
     async with asyncio.timeout(20):
         while not before.isdisjoint({state.pid for state in workers() if state.state == "running"}):
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.proves("C14c")
+def test_an_answer_of_search_stays_within_its_budget_of_tokens(ada: MCPClient) -> None:
+    endpoint("big", code_mode="progressive")
+    for number in range(60):
+
+        def report(year: int, comment: str = "x" * 100) -> dict[str, str]:
+            return {}
+
+        report.__doc__ = (
+            f"Report number {number}. " + "It says what was sold, to whom, and at what price. " * 20
+        )
+        tool(name=f"report-{number}")(report)
+    big = MCPClient(ada.user, "big")
+    answer = big.call_tool("search", {"query": "report", "limit": 50}).text
+    assert answer.startswith("Found 60 of 60 tools")
+    assert estimate_tokens(answer) <= 2_200
+    assert "report_" in answer

@@ -24,7 +24,9 @@ async def connect(
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=20) as http,
-        Client(streamable_http_client(served.url + endpoint, http_client=http), mode=mode, **options) as client,
+        Client(
+            streamable_http_client(served.url + endpoint, http_client=http), mode=mode, **options
+        ) as client,
     ):
         yield client
 
