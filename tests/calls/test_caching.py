@@ -328,18 +328,26 @@ def test_errors_advice_and_crashes_are_not_kept(ada):
 def test_an_answer_that_came_too_late_is_not_kept(ada):
     release, ended = threading.Event(), []
 
-    @tool(cache="1h", timeout=0.01)
+    @tool(cache="1h", timeout=0.1)
     def slow() -> int:
+        # Under WSGI the handler has the request's own thread: somebody else must let it go on after its deadline.
+        threading.Timer(0.3, release.set).start()
         assert release.wait(SECONDS_TO_WAIT)
         ended.append(True)
         return len(ended)
 
-    # Under WSGI the handler has the request's own thread, so the answer waits for it.
-    threading.Timer(0.2, release.set).start()
     client = MCPClient(ada)
     assert client.call_tool("slow").text.startswith("[504]")
     wait_for(lambda: ended == [True])
-    assert client.call_tool("slow").text == "2"
+    # On a busy machine a later call may be late as well; one that is in time runs anew.
+    answers: list[str] = []
+
+    def is_in_time() -> bool:
+        answers.append(client.call_tool("slow").text)
+        return not answers[-1].startswith("[504]")
+
+    wait_for(is_in_time)
+    assert answers[-1] == str(len(ended)) != "1"
 
 
 @pytest.mark.proves("T16c")
