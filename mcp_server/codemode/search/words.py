@@ -21,7 +21,7 @@ STOP_WORDS = frozenset(_STOP.split())
 
 # The first word of each line stands for the others.
 _VERBS = """
-get fetch read show retrieve view load open display lookup detail details
+get fetch read show retrieve view load display lookup detail details
 list all browse enumerate every overview
 search find query filter match
 create add new make insert register
