@@ -76,7 +76,7 @@ class PostgreSQL:
 def postgresql(stage: Stage) -> PostgreSQL:
     """Return the server that the situations share."""
     machine.need_module("psycopg")
-    initdb = Path(machine.program(stage, "initdb", "postgresql"))
+    initdb = Path(machine.program(stage, "initdb", "postgresql")).resolve()
 
     def make() -> PostgreSQL:
         found = _make_cluster(initdb, stage.shared.folder / "postgresql")
