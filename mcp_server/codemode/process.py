@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from mcp_server.codemode.confinement import missing_confinement
+from mcp_server.codemode.hindrance import known_hindrance
 from mcp_server.codemode.wire import Hello, VersionMismatch, Violation, read_hello
 from mcp_server.codemode.worker.terms import HEADER, HELLO
 from mcp_server.conf import SandboxOptions
@@ -215,7 +216,8 @@ def start_worker(options: SandboxOptions, memory_mb: int) -> Worker:
     except (OSError, Violation) as error:
         words = worker.final_words() or str(error)
         worker.discard()
-        raise StartError(f"it did not start: {words}") from error
+        hindrance = known_hindrance()
+        raise StartError(f"it did not start: {words}{f'; {hindrance}' if hindrance else ''}") from error
     ours.setblocking(False)
     _check_confinement(worker, options)
     return worker

@@ -11,6 +11,7 @@ from mcp_server.calls.caller import enter_as
 from mcp_server.calls.dispatcher import call_tool, visible_tools
 from mcp_server.codemode.confinement import missing_confinement
 from mcp_server.codemode.executor import workers
+from mcp_server.codemode.hindrance import known_hindrance
 from mcp_server.definitions.endpoint import DEFAULT
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.management.doctor.finding import Finding
@@ -54,7 +55,8 @@ def try_run() -> Iterator[Finding]:
     result = codemode.run("return 6 * 7", user=_somebody())
     if not result.ok or result.value != "42":
         reason = result.error.message if result.error else result.status
-        yield Finding("problem", "code run", f"it failed: {reason}", "Look at the log of mcp_server.sandbox.")
+        advice = known_hindrance() or "Look at the log of mcp_server.sandbox."
+        yield Finding("problem", "code run", f"it failed: {reason}", advice[0].upper() + advice[1:])
         return
     yield Finding(
         "ok",
