@@ -21,6 +21,7 @@ from mcp_server.codemode.outcome import LogEntry, RunError, RunOutcome
 from mcp_server.codemode.source import Program, SourceError, ToolSummary, prepare, summarize
 from mcp_server.codemode.watching import Watch
 from mcp_server.definitions.results import ContentItem
+from mcp_server.definitions.settings import LONGEST_TIMEOUT
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.policy.limits import Limits, effective_limits
 
@@ -90,7 +91,7 @@ async def run_program(caller: Caller, text: str) -> ProgramResult:
     await caller.runner.sync(journal.open_run, record)
     callback = Callback(caller.within(RunSpan(record.id)), inside)
     try:
-        result = await _run(text, inside, limits, callback, record)
+        result = await _run_in_time(text, inside, limits, callback, record)
     except asyncio.CancelledError:
         record.status = "cancelled"
         await asyncio.shield(_close(caller, record))
@@ -112,12 +113,39 @@ async def _close(caller: Caller, record: journal.RunRecord) -> None:
         journal.close_run(record)
 
 
+def _longest(limits: Limits) -> timedelta:
+    """Return after how long a run has ended, whatever happens to it (contract R11); its own limits end it sooner."""
+    waiting = timedelta(milliseconds=limits.max_queue_ms + limits.wall_time_limit_ms)
+    return min(waiting, timedelta(seconds=LONGEST_TIMEOUT) - 2 * GRACE) + GRACE
+
+
+async def _run_in_time(
+    text: str,
+    inside: Sequence[ToolDefinition],
+    limits: Limits,
+    callback: Callback,
+    record: journal.RunRecord,
+) -> ProgramResult:
+    seconds = _longest(limits).total_seconds()
+    clock = asyncio.timeout(seconds)
+    try:
+        async with clock:
+            return await _run(text, inside, limits, callback, record)
+    except TimeoutError:
+        if not clock.expired():
+            raise
+    message = f"The program did not end within {seconds:.0f} seconds, with its wait for a worker."
+    error = ProgramError(kind="limit", message=message, status=408)
+    return ProgramResult(
+        run_id=record.id, text=text, status="limit", limits=limits, error=error, limit="wall_time_limit_ms"
+    )
+
+
 def _open_record(caller: Caller, text: str, limits: Limits) -> journal.RunRecord:
-    longest = timedelta(milliseconds=limits.max_queue_ms + limits.wall_time_limit_ms)
     return journal.RunRecord(
         endpoint=caller.endpoint.name,
         code=text,
-        deadline=timezone.now() + longest + GRACE,
+        deadline=timezone.now() + _longest(limits),
         user_id=caller.principal.user_id,
         username=caller.principal.username,
         client=f"{caller.client.name} {caller.client.version}".strip(),

@@ -12,6 +12,7 @@ from mcp_server.definitions.annotations import Annotations
 from mcp_server.definitions.context import Context
 from mcp_server.definitions.origin import Origin
 from mcp_server.definitions.results import ToolResult
+from mcp_server.definitions.settings import LONGEST_TIMEOUT
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.schema.signature import read_arguments
 
@@ -73,7 +74,7 @@ def build_code_tool(inside: Sequence[ToolDefinition], description: str) -> ToolD
         given_group="",
         annotations=_reach(inside),
         # The run's own limits end it sooner; this is the ceiling that no call may pass.
-        timeout=240,
+        timeout=LONGEST_TIMEOUT,
         recorded=False,
     )
     return _with_arguments(definition, _CODE_ARGUMENTS)
