@@ -236,9 +236,9 @@ def test_scopes_that_a_middleware_takes_away_are_gone():
 
 @pytest.mark.proves("P14")
 def test_the_python_door_walks_through_the_middleware_too(ada):
+    endpoint("shut", middleware=[Shut], code_mode="on")
     outcome = codemode.run("return await codemode.awhoami()", user=ada, endpoint="code")
     assert outcome.value == '"ada of default"'
-    endpoint("shut", middleware=[Shut], code_mode="on")
     with pytest.raises(PermissionDenied):
         codemode.run("return 1", user=ada, endpoint="shut")
 
