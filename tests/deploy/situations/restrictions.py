@@ -44,27 +44,36 @@ def another_user(stage: Stage) -> None:
     """Nobody's rights: the code can be read, nothing belongs to the user, there is no home."""
     machine.need_mounts()
     site = prepare({"default": services.postgresql(stage).make("another_user")})
-    python, packages = stage.folder / "python", stage.folder / "packages"
-    source = stage.folder / "source"
-    script = []
-    for target, origin in ((python, sys.base_prefix), (packages, _site_packages()), (source, ROOT)):
-        target.mkdir()
-        script.append(f"mount --bind '{origin}' '{target}'")
-    # Interpreter and code as they would be in a container's image, since this machine's may belong to root alone.
-    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
     user = ["setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups", "--no-new-privs"]
-    command = _within("\n".join(script) + f"\ncd '{source}'", *user, str(python / "bin" / name))
-    there = site.having(PYTHONPATH=f"{source}:{packages}", HOME="/nonexistent", PYTHONNOUSERSITE="1")
-    served = serve(stage, there, uvicorn(), prefix=command)
+    command = _within(_opening(stage), *user, sys.executable)
+    served = serve(stage, site.having(HOME="/nonexistent"), uvicorn(), prefix=command)
     probe.check(served)
-    assert {os.stat(f"/proc/{pid}").st_uid for pid in processes.code_workers(served.program.pid)} == {_NOBODY}
+    assert {Path(f"/proc/{pid}").stat().st_uid for pid in processes.code_workers(served.program.pid)} == {
+        _NOBODY
+    }
     served.stop()
 
 
-def _site_packages() -> str:
-    import django
+def _opening(stage: Stage) -> str:
+    """Return a script that shows interpreter and code to everybody, as in a container's image: here they may be root's."""
+    origins = {Path(found).resolve() for found in (sys.base_prefix, sys.prefix, ROOT)}
+    closed = {_closed_folder(origin) for origin in origins} - {None}
+    script = ["mount --make-rprivate /"]
+    holders = {origin: stage.folder / f"held-{number}" for number, origin in enumerate(sorted(origins))}
+    for origin, holder in holders.items():
+        holder.mkdir()
+        script.append(f"mount --bind '{origin}' '{holder}'")
+    script += [f"mount -t tmpfs -o mode=755 none '{folder}'" for folder in closed]
+    for origin, holder in holders.items():
+        if _closed_folder(origin) is not None:
+            script += [f"mkdir -p '{origin}'", f"mount --bind '{holder}' '{origin}'"]
+    return "\n".join([*script, f"cd '{ROOT}'"])
 
-    return str(Path(django.__file__).resolve().parent.parent)
+
+def _closed_folder(path: Path) -> Path | None:
+    """Return the topmost folder above a path that others may not enter."""
+    above = reversed(path.parents)
+    return next((folder for folder in above if not folder.stat().st_mode & 0o001), None)
 
 
 @situation("no /proc")
