@@ -94,7 +94,7 @@ def test_a_keyword_that_tool_does_not_have_breaks_its_module(tmp_path: Path):
 
 
 @pytest.fixture
-def tools() -> Iterator[None]:
+def tools(db: None) -> Iterator[None]:
     with serving():
         yield
 

@@ -24,7 +24,7 @@ def check_origin(request: HttpRequest) -> Refusal | None:
     origin = request.headers.get("Origin")
     if origin is None or is_same_origin(request) or origin in options().allowed_origins:
         return None
-    host = urlsplit(origin).hostname
+    host = _host_of(origin)
     allowed = settings.ALLOWED_HOSTS or (_DEBUG_HOSTS if settings.DEBUG else [])
     # A wildcard says nothing about which pages may call; only named hosts vouch for an Origin.
     named = [item for item in allowed if item != "*"]
@@ -33,6 +33,13 @@ def check_origin(request: HttpRequest) -> Refusal | None:
     return Refusal(
         403, "Requests from this Origin are not accepted. Its administrator can add it to ALLOWED_ORIGINS."
     )
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).hostname
+    except ValueError:  # a bracket that is never closed
+        return None
 
 
 def is_same_origin(request: HttpRequest) -> bool:
