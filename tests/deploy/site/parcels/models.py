@@ -1,0 +1,7 @@
+from django.db import models
+
+
+class Parcel(models.Model):
+    """Something that a tool writes."""
+
+    label = models.CharField(max_length=100)
