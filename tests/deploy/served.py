@@ -39,10 +39,11 @@ def gunicorn(*options: str) -> Command:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A prepared site: databases with tables and a user, whose token is at hand."""
+    """A prepared site: databases with tables and a user, whose token is at hand; it runs in `folder`."""
 
     environment: Mapping[str, str]
     token: str = ""
+    folder: Path = ROOT
 
     def having(self, **variables: str) -> "Site":
         """Return the same site with more in its environment."""
@@ -50,7 +51,7 @@ class Site:
 
     def python(self, *arguments: str, seconds: float = 120) -> str:
         """Return what a Python command of the site printed."""
-        return processes.run([sys.executable, *arguments], self.environment, ROOT, seconds)
+        return processes.run([sys.executable, *arguments], self.environment, self.folder, seconds)
 
     def shell(self, program: str) -> str:
         """Return what a program printed that runs after `django.setup()`."""
@@ -142,7 +143,7 @@ def serve(stage: Stage, site: Site, command: Command, *, port: int = 0, prefix: 
     port = port or processes.free_port()
     log = stage.folder / f"server-{port}.log"
     arguments = [sys.executable, *command(port)] if not prefix else [*prefix, *command(port)]
-    program = processes.start(arguments, log, site.environment, ROOT)
+    program = processes.start(arguments, log, site.environment, site.folder)
     stage.stack.callback(program.kill)
     processes.wait_for(
         lambda: processes.accepts(port) or program.process.poll() is not None, "the web server"

@@ -5,3 +5,6 @@ class Parcel(models.Model):
     """Something that a tool writes."""
 
     label = models.CharField(max_length=100)
+
+    def __str__(self) -> str:
+        return self.label

@@ -8,7 +8,10 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Parcel",
             fields=[
-                ("id", models.AutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.AutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID"),
+                ),
                 ("label", models.CharField(max_length=100)),
             ],
         ),
