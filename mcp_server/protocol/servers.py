@@ -94,7 +94,8 @@ def _cache_hint(definition: EndpointDefinition, items: Iterable[Any]) -> CacheHi
 
 def is_public(definition: EndpointDefinition) -> bool:
     """Return whether everybody sees the endpoint in the same way."""
-    return not definition.login_required and definition.guard is None and definition.policy == "off"
+    plain = not definition.login_required and definition.guard is None and not definition.middleware
+    return plain and definition.policy == "off"
 
 
 async def _set_level(context: Context, params: mcp_types.SetLevelRequestParams) -> mcp_types.EmptyResult:

@@ -17,6 +17,7 @@ from mcp_server import Context, Guidance, ToolError, codemode, endpoint, is_staf
 from mcp_server.access.authentication import InvalidCredential
 from mcp_server.definitions.registry import registry
 from mcp_server.testing import AsyncMCPClient, MCPClient, MCPError
+from tests.protocol.wire import modern, modern_headers
 
 tenant: ContextVar[str] = ContextVar("tenant", default="none")
 
@@ -260,3 +261,16 @@ def test_check_says_which_middleware_cannot_be_imported_or_called(capsys):
     for part in ("test_middleware.nothing", "nowhere", "names 7: it cannot be called"):
         assert part in text
     assert "tests.calls.test_middleware:" in text
+
+
+def test_a_list_that_a_middleware_may_change_is_nobody_s_to_keep(ada):
+    endpoint("public", login_required=False, tools=["whoami"])
+    endpoint("acting", login_required=False, tools=["whoami"], middleware=[act_as_header_says])
+    message = modern("tools/list")
+    kept = {}
+    for name in ("public", "acting"):
+        response = Client(headers=modern_headers(message)).post(
+            reverse("mcp-endpoint", args=[name]), message, content_type="application/json"
+        )
+        kept[name] = response.json()["result"]["cacheScope"]
+    assert kept == {"public": "public", "acting": "private"}
