@@ -51,17 +51,18 @@ class Project:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(dedent(text), encoding="utf-8")
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the variables with which Python finds the project."""
+        paths = os.pathsep.join([str(self.folder), str(ROOT)])
+        return {**os.environ, "DJANGO_SETTINGS_MODULE": "settings", "PYTHONPATH": paths}
+
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python there."""
-        environment = {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "settings",
-            "PYTHONPATH": os.pathsep.join([str(self.folder), str(ROOT)]),
-        }
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=self.folder,
-            env=environment,
+            env=self.environment,
             capture_output=True,
             text=True,
             timeout=60,
