@@ -15,7 +15,7 @@ from mcp_server.codemode.tool import CODE, SEARCH, build_code_tool, build_search
 from mcp_server.definitions.endpoint import CodePolicy, EndpointDefinition
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.policy.codemode import effective_code_policy
-from mcp_server.policy.rows import is_recent
+from mcp_server.policy.rows import UNKNOWN, remembered_row
 
 Mode = Literal["off", "on", "progressive", "auto"]
 WISHES: Mapping[str, Mode] = {"off": "off", "on": "on", "progressive": "progressive"}
@@ -51,7 +51,7 @@ def choose_mode(definition: EndpointDefinition, policy: CodePolicy, wish: str | 
 async def mode_for(caller: Caller) -> Mode:
     """Return the code mode of a caller's request; staff may have changed the endpoint's policy in the admin."""
     definition = caller.endpoint.definition
-    if is_recent(definition.name) and not caller.in_transaction:
+    if remembered_row(definition.name) is not UNKNOWN and not caller.in_transaction:
         policy = effective_code_policy(definition.name, definition.policy)
     else:
         policy = await caller.runner.sync(effective_code_policy, definition.name, definition.policy)

@@ -1,5 +1,7 @@
 """The admin's row of an endpoint: read afresh for a run, at most a second old for what is asked at every call."""
 
+import asyncio
+import math
 import time
 
 from django.db import connections, router
@@ -19,12 +21,6 @@ def row(endpoint_name: str) -> Row | None:
     return Row.objects.filter(endpoint=endpoint_name).first()
 
 
-def is_recent(endpoint_name: str) -> bool:
-    """Return whether `recent_row` answers without the database: on an event loop it may be asked then, and only then."""
-    known = _recent.get(endpoint_name)
-    return known is not None and time.monotonic() - known[0] < RECENT_SECONDS / 2
-
-
 def recent_row(endpoint_name: str) -> Row | None:
     """Return the row as it was at most a second ago.
 
@@ -32,12 +28,12 @@ def recent_row(endpoint_name: str) -> Row | None:
     """
     if connections[router.db_for_read(Row)].in_atomic_block:
         return row(endpoint_name)
-    now = time.monotonic()
     known = _recent.get(endpoint_name)
-    if known is not None and now - known[0] < RECENT_SECONDS:
+    if known is not None and (time.monotonic() - known[0] < RECENT_SECONDS or _is_on_event_loop()):
+        # A coroutine asks `remembered_row` first; what changed since then counts from the next question on.
         return known[1]
     found = row(endpoint_name)
-    _recent[endpoint_name] = (now, found)
+    _recent[endpoint_name] = (time.monotonic(), found)
     return found
 
 
@@ -47,8 +43,17 @@ def remembered_row(endpoint_name: str) -> Row | None:
     return known[1] if known is not None and time.monotonic() - known[0] < RECENT_SECONDS else UNKNOWN
 
 
+def _is_on_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 def _forget(**kwargs: object) -> None:
-    _recent.clear()
+    # Made old rather than taken away: a coroutine that has just asked must not be sent to the database.
+    _recent.update({name: (-math.inf, known) for name, (_, known) in list(_recent.items())})
 
 
 # This process need not wait for the second to pass.

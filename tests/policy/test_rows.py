@@ -1,9 +1,11 @@
 import pytest
+from asgiref.sync import sync_to_async
 
 from mcp_server.models import Limits
 from mcp_server.policy.codemode import effective_code_policy
 from mcp_server.policy.logging import effective_log_level
 from mcp_server.policy.rates import Rate, rate_for
+from mcp_server.policy.rows import UNKNOWN, remembered_row
 
 pytestmark = pytest.mark.django_db
 
@@ -50,3 +52,15 @@ def test_outside_a_transaction_the_row_is_asked_for_once_a_second(django_assert_
         assert effective_log_level("code") == "off"
     Limits.objects.get().delete()
     assert effective_log_level("code") == "all"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_coroutine_that_was_told_the_row_is_known_is_never_sent_to_the_database(monkeypatch):
+    await sync_to_async(Limits.objects.create)(endpoint="code", code_policy="off")
+    assert await sync_to_async(effective_code_policy)("code", "enforced") == "off"
+    assert remembered_row("code") is not UNKNOWN
+    await sync_to_async(Limits.objects.update)(code_policy="opt-in")
+    monkeypatch.setattr("mcp_server.policy.rows.RECENT_SECONDS", 0.0)
+    assert remembered_row("code") is UNKNOWN
+    assert effective_code_policy("code", "enforced") == "off"
+    assert await sync_to_async(effective_code_policy)("code", "enforced") == "opt-in"
