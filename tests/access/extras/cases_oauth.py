@@ -3,6 +3,7 @@
 import datetime as dt
 from typing import Any
 
+import httpx2
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
@@ -179,6 +180,21 @@ def test_every_address_of_a_challenge_answers():
     assert Client().get("/.well-known/oauth-protected-resource/mcp/scoped").json()[
         "authorization_servers"
     ] == ["https://login.example.com"]
+
+
+def test_the_official_client_understands_challenge_and_metadata(ada):
+    from mcp.client.auth.utils import extract_resource_metadata_from_www_auth, extract_scope_from_www_auth
+    from mcp.shared.auth import ProtectedResourceMetadata
+    from mcp.shared.auth_utils import check_resource_allowed
+
+    headers = {"WWW-Authenticate": challenge("/mcp/scoped")[1]}
+    response = httpx2.Response(401, headers=headers, request=httpx2.Request("POST", f"{SITE}/mcp/scoped"))
+    address = extract_resource_metadata_from_www_auth(response)
+    assert extract_scope_from_www_auth(response) == "mcp orders"
+    assert address == f"{METADATA}/mcp/scoped"
+    document = ProtectedResourceMetadata.model_validate_json(Client().get(address.removeprefix(SITE)).content)
+    assert check_resource_allowed(f"{SITE}/mcp/scoped", str(document.resource))
+    assert [str(item) for item in document.authorization_servers] == ["https://login.example.com"]
 
 
 def test_an_endpoint_without_oauth_and_one_that_is_not_there_have_no_metadata():
