@@ -46,9 +46,15 @@ class Load:
     """What eight clients saw."""
 
     answered: Counter[str] = field(default_factory=Counter)
-    refused: int = 0
+    closing: int = 0
+    busy: int = 0
     wrong: list[str] = field(default_factory=list)
     over: bool = False
+
+    @property
+    def refused(self) -> int:
+        """Return how many were told to come again."""
+        return self.closing + self.busy
 
 
 @situation("rolling restart under load, uvicorn")
@@ -83,7 +89,7 @@ def _roll(stage: Stage, command: Command) -> None:
     _check_log(site, load)
     stage.note(
         f"{load.answered['add']} calls and {load.answered['code']} runs answered,"
-        f" {load.refused} refused with a retry hint"
+        f" {load.closing} refused by a closing server and {load.busy} by a busy one, all with a retry hint"
     )
 
 
@@ -144,7 +150,7 @@ async def _send(http: httpx2.AsyncClient, url: str, message: dict[str, Any], loa
         load.wrong.append(f"{type(error).__name__}: {error}")
         return
     if answer.status_code == 503 and "retry-after" in answer.headers:
-        load.refused += 1
+        load.closing += 1
         await asyncio.sleep(0.1)
         return
     name = message["params"]["name"]
@@ -155,8 +161,10 @@ async def _send(http: httpx2.AsyncClient, url: str, message: dict[str, Any], loa
     said = result.get("content", [{}])[0].get("text", "")
     if said == {"add": "4", "code": "4"}[name]:
         load.answered[name] += 1
-    elif result.get("isError") and ("again" in said or "Busy" in said):
-        load.refused += 1
+    elif result.get("isError") and "Try again" in said and "max_concurrent_runs" in said:
+        load.busy += 1
+    elif result.get("isError") and "again in a moment" in said:
+        load.closing += 1
     else:
         load.wrong.append(f"{name}: {answer.status_code} {text[:300]}")
 
