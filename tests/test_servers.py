@@ -123,8 +123,13 @@ def sign_in() -> None:
     raise Guidance("Sign in first.")
 
 @tool(enabled="auth.delete_user")
-def guarded() -> str:
+def guarded(request: HttpRequest) -> str:
+    User.objects.filter(pk=request.user.pk, last_name="").update(last_name="called")
     return "done"
+
+@tool(enabled="auth.change_user")
+def was_called(username: str) -> bool:
+    return User.objects.get(username=username).last_name == "called"
 
 @tool
 def pause() -> None:
@@ -324,8 +329,9 @@ async def test_what_one_process_takes_away_a_run_in_another_loses_within_a_secon
             client.list_tools()
         )  # afterwards the client knows the schemas, and need not ask with what it has lost
         run = asyncio.create_task(client.call_tool("code", {"code": UNTIL_REFUSED}))
-        warm = await asyncio.wait({run}, timeout=0.5)
-        assert not warm[0], run.result() if warm[0] else None
+        end = monotonic() + 20
+        while (await admin.call_tool("was-called", {"username": user})).content[0].text != "true":  # type: ignore[union-attr]
+            assert monotonic() < end
         await admin.call_tool("end", {"what": what, "username": user})
         started = monotonic()
         result = await run
@@ -333,5 +339,4 @@ async def test_what_one_process_takes_away_a_run_in_another_loses_within_a_secon
         assert monotonic() - started < 4
     assert not result.is_error
     assert result.structured_content is not None
-    assert result.structured_content["calls"] >= 1
     assert result.structured_content["message"] == "[404] Unknown tool: guarded"

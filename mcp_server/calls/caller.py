@@ -66,6 +66,7 @@ class Caller:
     Args:
         loop: where the channel and async handlers live.
         in_transaction: whether the entering thread is in a transaction: then no work of the call may leave it.
+        in_atomic: whether a handler that calls this one is in a transaction of its own.
         run: the run that the call is made from.
         side: which tools are there: "all", on an endpoint with code mode those "inside" code for its programs, and
             those "beside" it for direct calls.
@@ -77,6 +78,7 @@ class Caller:
     runner: Runner
     loop: asyncio.AbstractEventLoop
     in_transaction: bool = False
+    in_atomic: bool = False
     channel: Channel = field(default_factory=SilentChannel)
     client: ClientInfo = field(default_factory=ClientInfo)
     narrowing: Narrowing = EVERYTHING
@@ -93,9 +95,9 @@ class Caller:
         runner = self.runner if self.in_transaction else PooledThreads(self.principal.request)
         return replace(self, run=run, runner=runner, side="inside")
 
-    def using(self, runner: Runner) -> "Caller":
-        """Return the same caller, whose code runs elsewhere."""
-        return replace(self, runner=runner)
+    def using(self, runner: Runner, *, in_atomic: bool = False) -> "Caller":
+        """Return the same caller, whose code runs elsewhere; `in_atomic` within the transaction of another handler."""
+        return replace(self, runner=runner, in_atomic=in_atomic)
 
     def speaking_through(self, channel: Channel) -> "Caller":
         """Return the same caller, with another way back to the client."""

@@ -10,7 +10,7 @@ from mcp_server.calls.caller import Caller
 from mcp_server.calls.running import ThisThread, drive
 from mcp_server.calls.transactions import release_connections
 from mcp_server.definitions.context import Answer, Context, LogLevel
-from mcp_server.exceptions import ToolError, UnknownTool
+from mcp_server.exceptions import Guidance, ToolError, UnknownTool
 from mcp_server.schema.json_schema import read_schema
 
 CONFIRMATION = {
@@ -29,7 +29,7 @@ class CallContext(Context):
         self.endpoint = caller.endpoint.name
         self.client_info = caller.client
         self.session = caller.session
-        self._in_atomic = in_atomic
+        self._in_atomic = in_atomic or caller.in_atomic
         self._last_progress = float("-inf")
 
     async def aprogress(
@@ -119,7 +119,8 @@ class CallContext(Context):
 
     def call_tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
         # On this very thread: with a bounded pool, a call that waits for another thread could wait for itself.
-        return drive(self._call(self.caller.using(ThisThread(self.caller.loop)), name, arguments))
+        caller = self.caller.using(ThisThread(self.caller.loop), in_atomic=self._in_atomic)
+        return drive(self._call(caller, name, arguments))
 
     async def _call(self, caller: Caller, name: str, arguments: Mapping[str, Any] | None) -> Any:
         from mcp_server.calls.dispatcher import call_tool
@@ -129,7 +130,7 @@ class CallContext(Context):
         except UnknownTool:
             raise ToolError(f"There is no tool {name!r}.", 404) from None
         if outcome.guidance is not None:
-            raise ToolError(outcome.guidance)
+            raise Guidance(outcome.guidance)
         if outcome.failure is not None:
             raise ToolError(outcome.failure.message, outcome.failure.status, outcome.failure.data)
         return list(outcome.content) if outcome.content else outcome.value

@@ -150,6 +150,7 @@ class Context(ABC):
 
         Raises:
             ToolError: when the tool failed or is not there for this user.
+            Guidance: when it gave advice instead.
         """
 
     @abstractmethod

@@ -180,6 +180,15 @@ def test_asking_the_user_inside_a_transaction_raises(database: str, door: str):
     def ask(ctx: Context) -> bool:
         return ctx.confirm("Sure?")
 
+    @tool(name="ask-within", atomic=False)
+    def ask_within(ctx: Context) -> bool:
+        return ctx.confirm("Sure?")
+
+    @tool(atomic=True)
+    def outer(ctx: Context) -> Any:
+        return ctx.call_tool("ask-within")
+
+    assert "inside a database transaction" in call("outer").text
     text = call("ask").text if door == "direct" else client(endpoint="code").run("await codemode.ask()").text
     assert (
         "[500] The tool asks its user inside a database transaction, which would wait for a person." in text
