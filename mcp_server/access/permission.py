@@ -109,5 +109,7 @@ def _hide(name: str, principal: Principal, error: Exception) -> bool:
     """Return the answer of a guard that raised: no. It is logged once a request (contract G04)."""
     if name not in principal.failed_guards:
         principal.failed_guards.add(name)
-        logger.error("The guard of %s raised; what it guards is hidden from this request", name, exc_info=error)
+        logger.error(
+            "The guard of %s raised; what it guards is hidden from this request", name, exc_info=error
+        )
     return False
