@@ -56,6 +56,8 @@ class Conversation:
         self._running: dict[int, tuple[str, asyncio.Task[None]]] = {}
         self._outgoing: list[bytes] = []
         self._sending = False
+        # Whether a frame may have been written in part: its worker then cannot be talked with again.
+        self.torn = False
         self._seen: set[int] = set()
         self._reserved_calls = 0
         self._entries = 0
@@ -213,7 +215,9 @@ class Conversation:
             while self._outgoing:
                 batch = b"".join(self._outgoing)
                 self._outgoing.clear()
+                self.torn = True
                 await self._worker.send(batch)
+                self.torn = False
         finally:
             self._sending = False
 

@@ -68,7 +68,7 @@ async def execute(job: Job, call: Call, *, observer: Observer | None = None) -> 
         logger.warning("Code cannot be run: %s", error)
         return _refused("crashed", "Code cannot be run on this server now; the server's log says why.")
     queued = time.monotonic() - waited
-    outcome = await _converse(pool, worker, Conversation(worker, job, call, observer), job)
+    outcome = await converse(pool, worker, Conversation(worker, job, call, observer), job)
     outcome.queue_ms = queued * 1000
     return outcome
 
@@ -87,14 +87,15 @@ def workers() -> list[WorkerState]:
     return _pool.states() if _pool is not None else []
 
 
-async def _converse(pool: Pool, worker: Worker, conversation: Conversation, job: Job) -> RunOutcome:
+async def converse(pool: Pool, worker: Worker, conversation: Conversation, job: Job) -> RunOutcome:
+    """Return the outcome of a conversation, however it ends, and give the worker back or have it killed."""
     healthy = False
     begun = time.monotonic()
     outcome = conversation.outcome
     try:
         async with asyncio.timeout(job.limits.wall_time_limit_ms / 1000 + _BACK_STOP_SECONDS):
             await conversation.run()
-        healthy = outcome.status != "limit"
+        healthy = outcome.status != "limit" and not conversation.torn
     except WorkerGone as gone:
         _explain_end(outcome, gone.code, job)
         if pool.closed:

@@ -119,10 +119,8 @@ class Pool:
         with self._lock:
             self._busy.pop(worker, None)
             worker.runs += 1
-            if healthy and not self._closed and worker.runs < self.options.recycle_runs:
-                worker.idle_since = time.monotonic()
-                self._idle.append(worker)
-                self._ensure_janitor()
+            if healthy and worker.runs < self.options.recycle_runs:
+                self._put_idle(worker)
             else:
                 worker.discard()
                 self._refill(worker.memory_mb)
@@ -174,11 +172,17 @@ class Pool:
             if waiter in self._waiting:
                 self._waiting.remove(waiter)
             if waiter.worker is not None:
-                del self._busy[waiter.worker]
-                waiter.worker.idle_since = time.monotonic()
-                self._idle.append(waiter.worker)
-                self._ensure_janitor()
+                self._busy.pop(waiter.worker, None)
+                self._put_idle(waiter.worker)
             self._dispatch()
+
+    def _put_idle(self, worker: Worker) -> None:
+        if self._closed:
+            worker.discard()
+            return
+        worker.idle_since = time.monotonic()
+        self._idle.append(worker)
+        self._ensure_janitor()
 
     def _dispatch(self) -> None:
         """Serve those who wait, as far as workers go; start workers for the rest. Needs the lock."""
@@ -267,13 +271,9 @@ class Pool:
                 waiter.promised = False
             if worker is None:
                 self._back_off.failed(str(error))
-            elif self._closed:
-                worker.discard()
             else:
                 self._back_off.succeeded()
-                worker.idle_since = time.monotonic()
-                self._idle.append(worker)
-                self._ensure_janitor()
+                self._put_idle(worker)
             self._dispatch()
             self._refuse_late()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from typing import Any
 
 from mcp_server.codemode.executor import Job, RunOutcome, ToolFailure, ToolReply, ToolSuccess, execute
@@ -84,3 +85,11 @@ def expected(outcome: RunOutcome, outcomes: list[str]) -> bool:
     """Return whether an outcome is one of those; `js_error` alone admits any error of the program."""
     found = label(outcome)
     return found in outcomes or found.split(":")[0] in outcomes
+
+
+async def eventually(condition, seconds=10.0):
+    """Return when a condition holds; fail when it does not in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "the condition never held"
+        await asyncio.sleep(0.01)

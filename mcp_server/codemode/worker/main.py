@@ -15,7 +15,7 @@ from mcp_server.codemode.worker.memory import resident_bytes
 from mcp_server.codemode.worker.monitor import Bounds, Monitor
 from mcp_server.codemode.worker.realm import Realm, read_runtime
 from mcp_server.codemode.worker.run import Run
-from mcp_server.codemode.worker.terms import HELLO, JOB, VERSION, Cause
+from mcp_server.codemode.worker.terms import HELLO, JOB, REPLY, VERSION, Cause
 
 _MIB: Final = 1 << 20
 _RESIDENT_SLACK: Final = 32 * _MIB
@@ -56,6 +56,8 @@ def _serve(channel: Channel, config: dict[str, Any]) -> None:
     channel.send(HELLO, json.dumps({"version": VERSION, "pid": os.getpid(), "confinement": report}).encode())
     while True:
         frame = channel.receive()
+        if frame is not None and frame[:1] == REPLY:
+            continue  # the answer to a call that nobody waited for, on its way when the run ended
         if frame is None or frame[:1] != JOB:
             os._exit(Cause.PROTOCOL)
         job = json.loads(frame[1:])
