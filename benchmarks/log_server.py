@@ -30,6 +30,10 @@ if os.environ.get("BENCH_LOG") == "0":
     journal.record_call = lambda record: None  # type: ignore[assignment]
 
 application = get_asgi_application()
+if os.environ.get("BENCH_DOOR") == "1":
+    from mcp_server.asgi import door
+
+    application = door(application)
 
 if __name__ == "__main__":
     import uvicorn

@@ -15,7 +15,11 @@ def test_a_beat_says_what_the_rooms_report():
     Heart().beat()
     row = Process.objects.get()
     assert row.name == heartbeat.process_name()
-    assert row.state["log"] == {"lost": journal.lost_rows(), "queued": 0, "open_runs": row.state["log"]["open_runs"]}
+    assert row.state["log"] == {
+        "lost": journal.lost_rows(),
+        "queued": 0,
+        "open_runs": row.state["log"]["open_runs"],
+    }
     assert row.is_alive
     assert list(Process.objects.alive()) == [row]
 

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -29,21 +30,35 @@ _WRITTEN_AT_START = {
 }
 _WRITTEN_BY_THE_ADMIN = {"stop_requested", "stopped_by"}
 
+_ROWS_AT_ONCE = 100
+
 Converter = Callable[[Any], Any]
 
 
-def insert(connection: BaseDatabaseWrapper, model: type[models.Model], records: Iterable[Any]) -> None:
-    """Store records as rows of a model whose columns they name."""
+def insert(connection: BaseDatabaseWrapper, model: type[models.Model], records: Sequence[Any]) -> None:
+    """Store records as rows of a model whose columns they name.
+
+    Many rows go in one statement: a driver gives up the interpreter's lock at each, and to get it back from busy threads
+    costs more than the row.
+    """
     # `stop_requested` is empty at first; the record does not know it.
     fields = [field for field in model._meta.concrete_fields if field.name != "stop_requested"]
+    most = min(_ROWS_AT_ONCE, (connection.features.max_query_params or 65_535) // len(fields))
+    rows = list(_rows(connection, fields, records))
+    with connection.cursor() as cursor:
+        for start in range(0, len(rows), most):
+            part = rows[start : start + most]
+            cursor.execute(_statement(connection, model, fields, len(part)), list(chain.from_iterable(part)))
+
+
+def _statement(
+    connection: BaseDatabaseWrapper, model: type[models.Model], fields: Sequence[Any], rows: int
+) -> str:
     quote = connection.ops.quote_name
     columns = ", ".join(quote(field.column or field.attname) for field in fields)
-    places = ", ".join(["%s"] * len(fields))
-    statement = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608 - names are ours
-    rows = list(_rows(connection, fields, records))
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.executemany(statement, rows)
+    row = f"({', '.join(['%s'] * len(fields))})"
+    # Names are those of our own models; values travel beside.
+    return f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES {', '.join([row] * rows)}"  # noqa: S608
 
 
 def end_run(connection: BaseDatabaseWrapper, record: RunRecord) -> None:
