@@ -17,11 +17,19 @@ from django.core.signals import request_finished, request_started
 from mcp_server.access import recent
 from mcp_server.access.principal import Principal
 from mcp_server.calls.running import PooledThreads
-from mcp_server.protocol import requests, shortcut
-from mcp_server.protocol.admission import LARGEST_BODY, Candidate, find_endpoint, identify, inspect
+from mcp_server.definitions.endpoint import Endpoint
+from mcp_server.protocol import hosts, requests, short, shortcut
+from mcp_server.protocol.admission import (
+    LARGEST_BODY,
+    SESSION_HEADER,
+    Candidate,
+    find_endpoint,
+    identify,
+    inspect,
+)
 from mcp_server.protocol.companion import Companion
 from mcp_server.protocol.exchange import Exchange
-from mcp_server.protocol.replies import Reply, refusal
+from mcp_server.protocol.replies import EVENT_STREAM, Reply, refusal
 from mcp_server.protocol.streams import Stream
 
 logger = logging.getLogger("mcp_server")
@@ -152,13 +160,44 @@ async def _answer(request: requests.DoorRequest, name: str, companion: Companion
     endpoint = find_endpoint(name)
     if isinstance(endpoint, Reply):
         return endpoint
-    short = await shortcut.answer(endpoint, request, companion)
-    if short is not None:
-        return short
+    quick = await _answer_quickly(endpoint, request, companion)
+    if quick is not None:
+        return quick
     found = inspect(request, name)
     if isinstance(found, Reply):
         return found
     return await _ask_kernel(found, companion)
+
+
+_NOT_PLAIN = frozenset({"origin", "cookie", "x-mcp-tools"})
+"""Headers that mean something which only the kernel's way looks at."""
+
+
+async def _answer_quickly(
+    endpoint: Endpoint, request: requests.DoorRequest, companion: Companion
+) -> Reply | None:
+    """Return the answer to a plain request, or None for what is the kernel's."""
+    scope, body = request.scope, request.given
+    raw = scope["headers"]
+    headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in raw}
+    # A header that stands twice is the kernel's, which refuses it.
+    if scope["method"] != "POST" or len(headers) != len(raw) or scope["query_string"]:
+        return None
+    if not (_NOT_PLAIN.isdisjoint(headers) and hosts.is_known(headers.get("host", ""))):
+        return None
+    if not (shortcut.is_plain_endpoint(endpoint) and isinstance(body, bytes)):
+        return None
+    plain = short.recognise(endpoint, headers, body)
+    principal = plain and recent.recall(request, headers.get("authorization"), endpoint.definition)
+    if not plain or not principal:
+        return None
+    place = shortcut.Place(PooledThreads(request), asyncio.get_running_loop())
+    caller = shortcut.enter(plain, endpoint, principal, headers.get(SESSION_HEADER), place)
+    if caller is None:
+        return None
+    if plain.name is not None:
+        companion.watch(keeps_alive=EVENT_STREAM in headers.get("accept", ""))
+    return await shortcut.answer(plain, caller)
 
 
 async def _ask_kernel(candidate: Candidate, companion: Companion) -> Reply | Stream:

@@ -1,80 +1,71 @@
-"""Answers plain requests at the ASGI door without the kernel: recognised by `short`, framed by `frames`."""
+"""Answers plain requests without the kernel: recognised by `short`, framed by `frames`; all else gets None from here."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from django.conf import settings
-from django.core.signals import setting_changed
-from django.http.request import split_domain_port, validate_host
+from django.http import HttpRequest
 
 from mcp_server.access import recent
+from mcp_server.access.origins import check_origin
+from mcp_server.access.principal import Principal
 from mcp_server.calls.caller import Caller
-from mcp_server.calls.running import PooledThreads
+from mcp_server.calls.middleware import admit
+from mcp_server.calls.running import Runner, ThisThread, drive, in_transaction
 from mcp_server.codemode import offering
 from mcp_server.conf import options
 from mcp_server.definitions.context import ClientInfo
 from mcp_server.definitions.endpoint import Endpoint
+from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.exceptions import UnknownTool
 from mcp_server.protocol import sessions, short
-from mcp_server.protocol.admission import SESSION_HEADER
-from mcp_server.protocol.companion import Companion
+from mcp_server.protocol.admission import SESSION_HEADER, read_body
 from mcp_server.protocol.frames import frames_for
-from mcp_server.protocol.replies import EVENT_STREAM, Reply, encode, failure
-from mcp_server.protocol.requests import DoorRequest
+from mcp_server.protocol.replies import Reply, encode, failure
 from mcp_server.protocol.sessions import Session
 
-_KEPT_OUT = frozenset({"origin", "cookie", "x-mcp-tools"})
-"""Headers that mean something which only the kernel's way looks at."""
-
 _open_endpoints: WeakKeyDictionary[Endpoint, bool] = WeakKeyDictionary()
-_hosts: set[str] = set()
-_MOST_HOSTS = 1024
 
 
-async def answer(endpoint: Endpoint, request: DoorRequest, companion: Companion) -> Reply | None:
-    """Return the answer to a plain request, or None for what is the kernel's."""
-    scope = request.scope
-    raw = scope["headers"]
-    headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in raw}
-    # A header that stands twice is the kernel's, which refuses it.
-    if scope["method"] != "POST" or len(headers) != len(raw) or scope["query_string"]:
-        return None
-    if (
-        not _KEPT_OUT.isdisjoint(headers)
-        or not _is_known_host(headers.get("host", ""))
-        or not _is_plain(endpoint)
-    ):
-        return None
-    plain = short.recognise(endpoint, headers, request.given if isinstance(request.given, bytes) else b"")
-    if plain is None:
-        return None
-    principal = recent.recall(request, headers.get("authorization"), endpoint.definition)
-    if principal is None:
-        return None
-    named = None if plain.modern else headers.get(SESSION_HEADER)
-    session = sessions.recall(named, principal) if named is not None else None
-    if named is not None and (session is None or session.version != plain.version):
-        return None
-    caller = Caller(
-        principal=principal,
-        endpoint=endpoint,
-        runner=PooledThreads(request),
-        loop=asyncio.get_running_loop(),
-        client=_client(plain, session),
-        session=session.nonce if session is not None else None,
-    )
-    return await (_list(plain, caller) if plain.name is None else _call(plain, caller, companion, headers))
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the code of a call runs."""
+
+    runner: Runner
+    loop: asyncio.AbstractEventLoop
+    in_transaction: bool = False
 
 
-def _is_plain(endpoint: Endpoint) -> bool:
+def is_plain_endpoint(endpoint: Endpoint) -> bool:
+    """Return whether an endpoint's requests can be plain: no code mode, no pages, no authentication but ours."""
     definition = endpoint.definition
     return definition.policy == "off" and options().page_size is None and recent.is_plain(definition)
 
 
+def enter(
+    plain: short.Plain, endpoint: Endpoint, principal: Principal, session_id: str | None, place: Place
+) -> Caller | None:
+    """Return the caller of a plain request, or None where its session must be looked at closely."""
+    session = None
+    if session_id is not None and not plain.modern:
+        session = sessions.recall(session_id, principal)
+        if session is None or session.version != plain.version:
+            return None
+    return Caller(
+        principal=principal,
+        endpoint=endpoint,
+        runner=place.runner,
+        loop=place.loop,
+        in_transaction=place.in_transaction,
+        client=_client(plain, session),
+        session=session.nonce if session is not None else None,
+    )
+
+
 def _client(plain: short.Plain, session: Session | None) -> ClientInfo:
-    info = session.client if session is not None else plain.client
+    info: Any = session.client if session is not None else plain.client
     if not isinstance(info, Mapping):
         return ClientInfo(protocol=plain.version)
     return ClientInfo(
@@ -82,10 +73,16 @@ def _client(plain: short.Plain, session: Session | None) -> ClientInfo:
     )
 
 
+async def answer(plain: short.Plain, caller: Caller) -> Reply:
+    """Return the answer to a plain request."""
+    return await (_list(plain, caller) if plain.name is None else _call(plain, plain.name, caller))
+
+
 async def _list(plain: short.Plain, caller: Caller) -> Reply:
     frames = frames_for(caller.endpoint, plain.version)
+    visible: Iterable[ToolDefinition]
     if _is_open(caller.endpoint) and not caller.principal.is_stale:
-        visible: Any = caller.endpoint.tools.values()
+        visible = caller.endpoint.tools.values()
     else:
         visible = await offering.offered_tools(caller)
     return Reply(status=200, body=frames.list_tools(plain.id, visible))
@@ -100,39 +97,75 @@ def _is_open(endpoint: Endpoint) -> bool:
     return found
 
 
-async def _call(
-    plain: short.Plain, caller: Caller, companion: Companion, headers: Mapping[str, str]
-) -> Reply:
+async def _call(plain: short.Plain, name: str, caller: Caller) -> Reply:
     from mcp_server.protocol.tools import render_call, unknown_tool
 
-    assert plain.name is not None  # noqa: S101 - told apart before
     frames = frames_for(caller.endpoint, plain.version)
-    companion.watch(keeps_alive=EVENT_STREAM in headers.get("accept", ""))
     try:
-        called = await offering.call_offered(caller, plain.name, plain.arguments)
+        called = await offering.call_offered(caller, name, plain.arguments)
     except UnknownTool:
-        error = unknown_tool(plain.name)
+        error = unknown_tool(name)
         body = encode(failure(error.code, error.message, request_id=plain.id))
         return Reply(status=400 if frames.modern else 200, body=body)
     rendered = render_call(called, caller.endpoint, structured=frames.structured)
     return Reply(status=200, body=frames.call_tool(plain.id, rendered))
 
 
-def _is_known_host(host: str) -> bool:
-    if host in _hosts:
-        return True
-    allowed = settings.ALLOWED_HOSTS or ([".localhost", "127.0.0.1", "[::1]"] if settings.DEBUG else [])
-    domain, _ = split_domain_port(host)
-    if settings.USE_X_FORWARDED_HOST or not (domain and validate_host(domain, allowed)):
+_FROM_META = {
+    "HTTP_MCP_PROTOCOL_VERSION": "mcp-protocol-version",
+    "HTTP_MCP_METHOD": "mcp-method",
+    "HTTP_MCP_NAME": "mcp-name",
+    "HTTP_ACCEPT": "accept",
+    "CONTENT_TYPE": "content-type",
+}
+
+
+def recognise_in_view(endpoint: Endpoint, request: HttpRequest) -> short.Plain | None:
+    """Return a plain request that came to a view and can be answered on one thread, without an event loop."""
+    meta = request.META
+    if request.method != "POST" or meta.get("QUERY_STRING") or "HTTP_X_MCP_TOOLS" in meta:
+        return None
+    if not is_plain_endpoint(endpoint) or check_origin(request) is not None:
+        return None
+    body = read_body(request)
+    headers = {name: meta[key] for key, name in _FROM_META.items() if key in meta}
+    plain = short.recognise(endpoint, headers, body) if isinstance(body, bytes) else None
+    return plain if plain is not None and _runs_on_one_thread(plain, endpoint) else None
+
+
+def _runs_on_one_thread(plain: short.Plain, endpoint: Endpoint) -> bool:
+    concerned = endpoint.tools.values() if plain.name is None else [endpoint.tools[plain.name]]
+    guards = [endpoint.definition.guard, *(tool.guard for tool in concerned)]
+    if any(guard is not None and guard.is_async for guard in guards):
         return False
-    if len(_hosts) < _MOST_HOSTS:
-        _hosts.add(host)
-    return True
+    if plain.name is None:
+        return True
+    tool = endpoint.tools[plain.name]
+    # A deadline of its own is kept by a loop that waits beside the thread; a stale answer is renewed on one.
+    return not (tool.is_async or tool.arguments.context or tool.timeout or tool.cache)
 
 
-def _forget(*, setting: str, **kwargs: Any) -> None:
-    if setting in {"ALLOWED_HOSTS", "DEBUG", "USE_X_FORWARDED_HOST"}:
-        _hosts.clear()
+def answer_on_thread(
+    plain: short.Plain, endpoint: Endpoint, request: HttpRequest, loop: asyncio.AbstractEventLoop
+) -> Reply | None:
+    """Return the answer, made on this very thread from the look-up of the user to the last byte.
 
+    Args:
+        plain: from `recognise_in_view`.
+        endpoint: which is asked.
+        request: Django's.
+        loop: one of this process; nothing waits for it.
 
-setting_changed.connect(_forget, dispatch_uid="mcp_server.protocol.shortcut")
+    Returns:
+        None where the caller is not let in, or has a session to look at: the kernel's way finds out.
+    """
+    runner = ThisThread(loop)
+    principal = drive(admit(request, endpoint.definition, runner.sync))
+    if not isinstance(principal, Principal):
+        return None
+    session_id = request.META.get("HTTP_" + SESSION_HEADER.upper().replace("-", "_"))
+    caller = enter(plain, endpoint, principal, session_id, Place(runner, loop, in_transaction()))
+    if caller is None:
+        return None
+    answered: Reply = drive(answer(plain, caller))
+    return answered

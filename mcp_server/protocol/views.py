@@ -17,7 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from mcp_server.access.principal import Principal
 from mcp_server.calls.running import PooledThreads, RequestThread, in_transaction
 from mcp_server.calls.transactions import release_connections
-from mcp_server.protocol.admission import Candidate, identify, inspect
+from mcp_server.protocol.admission import Candidate, find_endpoint, identify, inspect
 from mcp_server.protocol.foresight import holds_its_thread, may_speak
 from mcp_server.protocol.replies import EVENT_STREAM, INTERNAL_ERROR, Reply, refusal
 
@@ -38,6 +38,9 @@ def synchronous(request: HttpRequest, endpoint: str = "default", **captured: Any
     under WSGI the request's thread cannot both run a handler and send what it says.
     """
     try:
+        quick = _answer_here(request, endpoint)
+        if quick is not None:
+            return respond(quick)
         found = inspect(request, endpoint)
         if isinstance(found, Reply):
             return respond(found)
@@ -46,6 +49,29 @@ def synchronous(request: HttpRequest, endpoint: str = "default", **captured: Any
         return respond(async_to_sync(_serve)(found, live=False))
     except Exception as error:  # noqa: BLE001 - reported, and answered in JSON whatever it is (contract P08)
         return respond(_report(request, error))
+
+
+def _answer_here(request: HttpRequest, name: str) -> Reply | None:
+    """Return the answer to a plain request, made on this thread without any event loop; None for all else."""
+    from mcp_server.protocol import portal, shortcut
+
+    endpoint = find_endpoint(name)
+    plain = None if isinstance(endpoint, Reply) else shortcut.recognise_in_view(endpoint, request)
+    if plain is None or isinstance(endpoint, Reply):
+        return None
+    return shortcut.answer_on_thread(plain, endpoint, request, portal.loop())
+
+
+async def _answer_there(request: HttpRequest, name: str) -> Reply | None:
+    """Return the answer to a plain request, in one hop to the request's thread and back."""
+    from mcp_server.protocol import shortcut
+
+    endpoint = find_endpoint(name)
+    plain = None if isinstance(endpoint, Reply) else shortcut.recognise_in_view(endpoint, request)
+    if plain is None or isinstance(endpoint, Reply):
+        return None
+    loop = asyncio.get_running_loop()
+    return await sync_to_async(shortcut.answer_on_thread)(plain, endpoint, request, loop)
 
 
 def _stream_here(candidate: Candidate) -> HttpResponseBase:
@@ -64,6 +90,9 @@ def _stream_here(candidate: Candidate) -> HttpResponseBase:
 async def asynchronous(request: HttpRequest, endpoint: str = "default", **captured: Any) -> HttpResponseBase:
     """Answer one request under ASGI; a client that leaves cancels the handler."""
     try:
+        quick = await _answer_there(request, endpoint)
+        if quick is not None:
+            return respond(quick)
         found = inspect(request, endpoint)
         answer = found if isinstance(found, Reply) else await _serve(found, live=True)
         if not isinstance(answer, Reply):
