@@ -266,7 +266,7 @@ def test_requirement_16_several_event_loops_share_one_pool():
     assert len(pids) <= 2
 
 
-@pytest.mark.proves("C12")
+@pytest.mark.proves("C12a", "C12d")
 async def test_requirement_17_errors_have_lines_of_the_program_and_nothing_of_ours():
     found = await error("// one\n// two\nconst f = x => x.y.z;\nawait codemode.echo();\nf({})")
     assert (found.line, found.column) == (3, 20)

@@ -35,14 +35,14 @@ def three(stage: Stage, site: Site, command: Command) -> tuple[list[Served], str
 
 
 @situation("three processes with Redis, uvicorn")
-@pytest.mark.proves("P01d", "P06", "P07a")
+@pytest.mark.proves("P01d", "P06a", "P07a")
 def asgi_processes(stage: Stage) -> None:
     """No stickiness: a question and its answer, a subscription and its news meet different processes."""
     _check_three(stage, uvicorn())
 
 
 @situation("three processes with Redis, gunicorn")
-@pytest.mark.proves("P01d", "P06", "P07a")
+@pytest.mark.proves("P01d", "P06a", "P07a")
 def wsgi_processes(stage: Stage) -> None:
     """The same without an event loop."""
     _check_three(stage, gunicorn("-w", "1"))
@@ -60,7 +60,7 @@ def _check_three(stage: Stage, command: Command) -> None:
 
 
 @situation("Redis stopped and started in the middle")
-@pytest.mark.proves("P06", "P07c")
+@pytest.mark.proves("P06a", "P07c")
 def redis_away(stage: Stage) -> None:
     """Calls and runs go on without it; news and answers travel again once it is back, on streams that stayed open."""
     redis = services.redis(stage)

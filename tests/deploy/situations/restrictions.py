@@ -22,7 +22,7 @@ def _within(script: str, *command: str) -> list[str]:
 
 
 @situation("a read-only file system")
-@pytest.mark.proves("S02")
+@pytest.mark.proves("S02b")
 def read_only(stage: Stage) -> None:
     """Nothing can be written but what the database server writes elsewhere."""
     machine.need_mounts()
@@ -39,7 +39,7 @@ def read_only(stage: Stage) -> None:
 
 
 @situation("another system user")
-@pytest.mark.proves("S02")
+@pytest.mark.proves("S02b")
 def another_user(stage: Stage) -> None:
     """Nobody's rights: the code can be read, nothing belongs to the user, there is no home."""
     machine.need_mounts()
@@ -77,7 +77,7 @@ def _closed_folder(path: Path) -> Path | None:
 
 
 @situation("no /proc")
-@pytest.mark.proves("S02", "S13b")
+@pytest.mark.proves("S02b", "S13b")
 def without_proc(stage: Stage) -> None:
     """Some hardened hosts do not mount it; the workers measure their memory all the same."""
     machine.need_mounts()
@@ -99,7 +99,7 @@ async def _check_limit(url: str, token: str, program: str, word: str) -> None:
 
 
 @situation("few file descriptors")
-@pytest.mark.proves("S06")
+@pytest.mark.proves("S06b")
 def few_descriptors(stage: Stage) -> None:
     """With 64 descriptors a server works; when clients take them all it recovers after they left."""
     site = sqlite_site(stage)
@@ -125,7 +125,7 @@ async def _crowd(port: int) -> None:
 
 
 @situation("ulimit -v: V8 cannot start")
-@pytest.mark.proves("S06", "S13b")
+@pytest.mark.proves("S06b", "S13b")
 def limited_address_space(stage: Stage) -> None:
     """Calls are served; `code` and the doctor say what is wrong, at once and every time."""
     site = sqlite_site(stage)
@@ -157,7 +157,7 @@ def _doctor(site: Site, prefix: Sequence[str]) -> str:
 
 
 @situation("a memory-limited group")
-@pytest.mark.proves("S05")
+@pytest.mark.proves("S05b")
 def limited_memory(stage: Stage) -> None:
     """A container with 400 MB: a program that takes all it can ends alone, its server and neighbours stay."""
     machine.need_root("a control group")

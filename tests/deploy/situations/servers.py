@@ -46,7 +46,7 @@ def uvicorn_processes(stage: Stage) -> None:
 
 
 @situation("uvicorn, reloading")
-@pytest.mark.proves("C18")
+@pytest.mark.proves("C18a")
 def uvicorn_reloading(stage: Stage) -> None:
     """A changed file restarts the process; the workers of the old one go with it."""
     watched = stage.folder / "watched"

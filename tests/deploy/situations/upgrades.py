@@ -31,7 +31,7 @@ MCP_SERVER = {"LIMITS": {"memory_limit_mb": 32}}
 
 
 @situation("upgrade from the previous release")
-@pytest.mark.proves("D07c", "P07a", "S06")
+@pytest.mark.proves("D07c", "P07a", "S06b")
 def upgrade(stage: Stage) -> None:
     """Old server, then new files under it, then both side by side on one database, then the new one alone."""
     old, new = _install(stage, _previous()), _install(stage, "HEAD")
@@ -57,7 +57,7 @@ def upgrade(stage: Stage) -> None:
 
 
 @situation("worker files of another version")
-@pytest.mark.proves("S06")
+@pytest.mark.proves("S06b")
 def mixed_worker(stage: Stage) -> None:
     """A host whose files were upgraded says so in its log, starts no worker of the other version, and serves on."""
     installed = stage.folder / "installed"
