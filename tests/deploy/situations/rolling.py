@@ -60,22 +60,30 @@ class Load:
 @situation("rolling restart under load, uvicorn")
 @pytest.mark.proves("P07a", "A07b", "S10a")
 def rolling_asgi(stage: Stage) -> None:
-    """Three processes are replaced in turn, again and again."""
-    _roll(stage, uvicorn("--timeout-graceful-shutdown", "10"))
+    """Three processes are replaced in turn, again and again; MCP is served by the view."""
+    _roll(stage, sqlite_site(stage), uvicorn("--timeout-graceful-shutdown", "10"))
+
+
+@situation("rolling restart under load, uvicorn and the ASGI door")
+@pytest.mark.proves("P07a", "A07b", "S10a")
+def rolling_door(stage: Stage) -> None:
+    """The same, served by the door."""
+    stage.need_time()
+    _roll(stage, sqlite_site(stage).having(SITE_DOOR="1"), uvicorn("--timeout-graceful-shutdown", "10"))
 
 
 @situation("rolling restart under load, gunicorn")
 @pytest.mark.proves("P07a", "A07b", "S10a")
 def rolling_wsgi(stage: Stage) -> None:
     """The same without an event loop."""
-    _roll(stage, gunicorn("-w", "1", "--graceful-timeout", "10"))
+    stage.need_time()
+    _roll(stage, sqlite_site(stage), gunicorn("-w", "1", "--graceful-timeout", "10"))
 
 
-def _roll(stage: Stage, command: Command) -> None:
-    site = sqlite_site(stage)
+def _roll(stage: Stage, site: Site, command: Command) -> None:
     served = [serve(stage, site, command) for _ in range(3)]
     port = processes.free_port()
-    servers = " ".join(f"server 127.0.0.1:{one.port} fail_timeout=1s;" for one in served)
+    servers = " ".join(f"server 127.0.0.1:{one.port} max_fails=0;" for one in served)
     services.nginx(stage, _CONFIGURATION.format(servers=servers, port=port), port)
     for one in served:
         probe.play(probe.try_code(one.url, site.token))
