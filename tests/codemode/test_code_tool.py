@@ -169,7 +169,8 @@ def test_media_are_a_small_handle_inside_and_travel_beside_the_result(ada: MCPCl
 @pytest.mark.django_db(transaction=True)
 def test_ten_tools_meeting_at_a_barrier_all_finish(isolated: None, kind: str, settings: Any) -> None:
     settings.MCP_SERVER = {"THREADS": 10}
-    barrier, meeting = threading.Barrier(10, timeout=20), None
+    barrier = threading.Barrier(10, timeout=20)
+    meeting: asyncio.Barrier | None = None
 
     @tool(name="meet-sync")
     def meet() -> int:
