@@ -4,7 +4,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from channels.testing import WebsocketCommunicator
+from channels.testing import HttpCommunicator, WebsocketCommunicator
 from django.test import override_settings
 
 EXAMPLES = Path(__file__).parents[2] / "docs/examples/deployment"
@@ -15,6 +15,21 @@ async def test_the_asgi_example_serves_websockets_to_nobody_from_elsewhere():
     headers = [(b"origin", b"https://elsewhere.example")]
     connected, _ = await WebsocketCommunicator(application, "/ws/nowhere", headers=headers).connect()
     assert connected is False
+
+
+async def test_the_door_example_refuses_a_stranger_at_its_prefix_and_leaves_the_rest_to_django():
+    application = runpy.run_path(str(EXAMPLES / "asgi_door.py"))["application"]
+    refused = await answer_of(application, "/mcp")
+    assert refused["status"] == 401
+    assert (await answer_of(application, "/nowhere"))["status"] == 404
+
+
+async def answer_of(application, path: str):
+    headers = [(b"host", b"testserver"), (b"content-type", b"application/json")]
+    communicator = HttpCommunicator(application, "POST", path, body=b"{}", headers=headers)
+    response = await communicator.get_response()
+    await communicator.wait()
+    return response
 
 
 @pytest.mark.parametrize("name", ["CHANNEL_LAYERS", "CACHES"])
