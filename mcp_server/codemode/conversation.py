@@ -53,7 +53,8 @@ class Conversation:
         self._call = call
         self._observer = observer
         self._names = tuple(job.tools.values())
-        self._running: dict[int, tuple[str, asyncio.Task[None]]] = {}
+        self._running: dict[int, str] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._outgoing: list[bytes] = []
         self._sending = False
         # Whether a frame may have been written in part: its worker then cannot be talked with again.
@@ -140,7 +141,9 @@ class Conversation:
         if len(request.arguments.encode(errors="replace")) > self._job.limits.max_request_bytes:
             raise Violation("arguments beyond the limit")
         task = asyncio.get_running_loop().create_task(self._answer(request, name))
-        self._running[request.number] = (name, task)
+        self._running[request.number] = name
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _admit(self, target: int | str) -> str:
         if isinstance(target, str):
@@ -222,7 +225,8 @@ class Conversation:
             self._sending = False
 
     async def _cancel_calls(self) -> None:
-        tasks = [task for _, task in self._running.values()]
+        # Those that only still send their answer, too: the socket may be another one's right after this.
+        tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         if tasks:
@@ -238,7 +242,7 @@ class Conversation:
         if ending.refused_calls:
             outcome.limit = "max_tool_calls"
         outcome.calls += ending.refused_calls + ending.refused_bytes
-        outcome.unawaited = [name for name, _ in self._running.values()]
+        outcome.unawaited = list(self._running.values())
         if ending.kind in ("ok", "undefined"):
             outcome.status = "ok"
             self._take_value(ending)
