@@ -1,6 +1,7 @@
 """One run between host and worker: the job goes out, calls come in and are answered, until the end (contract C13, S07)."""
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable
@@ -9,7 +10,7 @@ from typing import Any, Final
 from mcp_server.codemode.diagnosis import explain_thrown, explain_uncompiled
 from mcp_server.codemode.job import Job
 from mcp_server.codemode.outcome import LogEntry, RunError, RunOutcome, ToolFailure, ToolReply, ToolSuccess
-from mcp_server.codemode.process import Worker
+from mcp_server.codemode.process import Worker, WorkerGone
 from mcp_server.codemode.safety import UnsafeJson, dump, read_json, safe_json, script_json
 from mcp_server.codemode.shortening import shorten
 from mcp_server.codemode.wire import (
@@ -59,6 +60,7 @@ class Conversation:
         self._sending = False
         # Whether a frame may have been written in part: its worker then cannot be talked with again.
         self.torn = False
+        self._over = False
         self._seen: set[int] = set()
         self._reserved_calls = 0
         self._entries = 0
@@ -162,7 +164,11 @@ class Conversation:
         reply = await self._reply(request, name)
         body = self._success(reply, name) if isinstance(reply, ToolSuccess) else self._failure(reply, name)
         self._running.pop(request.number, None)
-        await self._send(frame(REPLY, reply_frame_parts(request.number, body)))
+        if self._over:
+            return  # a call that would not be cancelled: the worker may be in another run by now
+        # A worker that is gone is told to whoever waits for its next frame.
+        with contextlib.suppress(WorkerGone):
+            await self._send(frame(REPLY, reply_frame_parts(request.number, body)))
 
     async def _reply(self, request: CallRequest, name: str) -> ToolReply:
         try:
@@ -226,6 +232,7 @@ class Conversation:
 
     async def _cancel_calls(self) -> None:
         # Those that only still send their answer, too: the socket may be another one's right after this.
+        self._over = True
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

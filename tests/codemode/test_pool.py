@@ -392,3 +392,24 @@ async def test_answers_that_come_too_late_do_not_disturb_the_next_run(size):
         late = "codemode.echo(); codemode.echo(); await codemode.echo(); codemode.echo(); return 0"
         await value(late, call=at_once, max_tool_response_bytes=8_000_000, memory_limit_mb=256)
         assert await value(f"return {number}", memory_limit_mb=256) == number
+
+
+async def test_a_tool_that_cannot_be_cancelled_answers_into_the_void():
+    stubborn = asyncio.Event()
+
+    async def refuse_to_go(name, arguments):
+        while not stubborn.is_set():
+            try:
+                await asyncio.wait_for(stubborn.wait(), 30)
+            except asyncio.CancelledError:
+                continue
+        return ToolSuccess(b'"late"')
+
+    outcome = await run("codemode.echo(); return 'early'", call=refuse_to_go)
+    assert (outcome.value, outcome.unawaited) == ('"early"', ["echo"])
+    next_run = asyncio.ensure_future(
+        value("return await Promise.race([codemode.slow(), new Promise(r => setTimeout(r, 200, 'mine'))])")
+    )
+    await asyncio.sleep(0.05)
+    stubborn.set()
+    assert await next_run == "mine"
