@@ -15,8 +15,10 @@ class MCPServerConfig(AppConfig):
         """Import every app's `mcp_tools`, register the checks, and watch who may do what."""
         from mcp_server import checks
         from mcp_server.bus import rights
+        from mcp_server.calls import reporting
         from mcp_server.definitions.discovery import discover
 
         checks.register()
         discover()
         rights.connect()
+        reporting.connect()

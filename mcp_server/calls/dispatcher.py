@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp_server.access.permission import apermits, choose_permitted, needs_await, needs_thread, permits
 from mcp_server.access.rates import count_call
-from mcp_server.calls import background
+from mcp_server.calls import background, tracing
 from mcp_server.calls.abandonment import Work, abandoned
 from mcp_server.calls.caching import KeptAnswer, place_answer
 from mcp_server.calls.caller import Caller
@@ -51,15 +51,20 @@ async def call_tool(
         UnknownTool: when there is no such tool for this caller (contract G02).
     """
     call = _Call(caller, name, arguments)
+    with tracing.call_span(caller.endpoint.name, name, caller.run.id if caller.run is not None else None):
+        return await _carry_out(call, definition)
+
+
+async def _carry_out(call: "_Call", definition: ToolDefinition | None) -> Outcome:
     try:
-        found = definition or _find(caller, name)
+        found = definition or _find(call.caller, call.name)
         ending = await call.perform(found)
     except UnknownTool:
         await call.record(Ending(Outcome(), "denied"))
         raise
     except asyncio.CancelledError:
         call.leave()
-        if not caller.in_transaction:
+        if not call.caller.in_transaction:
             await call.record(Ending(Outcome(), "cancelled"))
         raise
     await call.record(ending)
@@ -111,7 +116,8 @@ class _Call(RecordedCall):
                 outcome = await self._run_async(definition, timeout, permitted=awaited)
             else:
                 abandoned.check()
-                outcome = await caller.runner.sync(self._run_sync, definition, awaited, timeout=timeout)
+                runner = caller.runner_within(definition.timeout)
+                outcome = await runner.sync(self._run_sync, definition, awaited, timeout=timeout)
         except UnknownTool:
             raise
         except Exception as error:  # noqa: BLE001 - a handler is the author's code; `explain` logs what is unexpected

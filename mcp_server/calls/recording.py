@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
-from mcp_server.calls import journal
+from mcp_server.calls import journal, tracing
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.failures import Ending
 from mcp_server.definitions.tool import ToolDefinition
@@ -20,9 +20,11 @@ class RecordedCall:
         self.definition: ToolDefinition | None = None
         self.sequence = caller.run.count() if caller.run is not None else None
         self._started = perf_counter()
+        self._trace = ""
 
     async def record(self, ending: Ending) -> None:
         """Log the call; on the entering thread where that is in a transaction, so that a test sees its rows."""
+        self._trace = tracing.note_end(ending.status, ending.outcome.reference)
         if self.definition is not None and not self.definition.recorded:
             return
         if self.caller.in_transaction:
@@ -53,5 +55,6 @@ class RecordedCall:
                 request_bytes=len(arguments.encode()),
                 response_bytes=len(outcome.json or b""),
                 secrets=secrets,
+                trace=self._trace,
             )
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from mcp_server.calls import journal
+from mcp_server.calls import journal, tracing
 from mcp_server.calls.caller import Caller, RunSpan
 from mcp_server.calls.dispatcher import visible_tools
 from mcp_server.codemode.callback import Callback
@@ -90,6 +90,18 @@ async def run_program(caller: Caller, text: str) -> ProgramResult:
     record = _open_record(caller, text, limits)
     await caller.runner.sync(journal.open_run, record)
     callback = Callback(caller.within(RunSpan(record.id)), inside)
+    with tracing.run_span(record.endpoint, record.id):
+        return await _carry_out(text, inside, limits, callback, record)
+
+
+async def _carry_out(
+    text: str,
+    inside: Sequence[ToolDefinition],
+    limits: Limits,
+    callback: Callback,
+    record: journal.RunRecord,
+) -> ProgramResult:
+    caller = callback.caller
     try:
         result = await _run_in_time(text, inside, limits, callback, record)
     except asyncio.CancelledError:
@@ -107,6 +119,7 @@ async def run_program(caller: Caller, text: str) -> ProgramResult:
 
 
 async def _close(caller: Caller, record: journal.RunRecord) -> None:
+    record.trace = tracing.note_end(record.status)
     if caller.in_transaction:
         await caller.runner.sync(journal.close_run, record)
     else:

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from mcp_server.access import recent
 from mcp_server.access.origins import check_origin
 from mcp_server.access.principal import Principal
+from mcp_server.calls import tracing
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.middleware import admit
 from mcp_server.calls.running import Runner, ThisThread, drive, in_transaction
@@ -41,6 +42,9 @@ class Place:
 def is_plain_endpoint(endpoint: Endpoint) -> bool:
     """Return whether an endpoint's requests can be plain: no code mode, no pages, no authentication but ours."""
     definition = endpoint.definition
+    # The kernel makes the spans of requests.
+    if tracing.is_on():
+        return False
     return definition.policy == "off" and options().page_size is None and recent.is_plain(definition)
 
 

@@ -25,7 +25,7 @@ class CallRecord:
     """One call, as it is stored; `arguments` is the text that `recorded_arguments` makes.
 
     `started` is `duration_ms` ago if left out. `secrets` are the values that were redacted: they are masked in the error
-    too, and are never stored.
+    too, and are never stored. `trace` is the id of the OpenTelemetry trace, for the log's lines alone.
     """
 
     endpoint: str
@@ -47,6 +47,7 @@ class CallRecord:
     request_bytes: int = 0
     response_bytes: int = 0
     secrets: Collection[str] = field(default=(), repr=False)
+    trace: str = ""
 
     def __post_init__(self) -> None:
         # A record is made when the call is over; callers measure with a clock that tells no time of day.
@@ -83,6 +84,7 @@ class RunRecord:
     limits: dict[str, int] = field(default_factory=dict)
     stopped_by: str = ""
     secrets: set[str] = field(default_factory=set, repr=False)
+    trace: str = ""
 
 
 Record = CallRecord | RunRecord
