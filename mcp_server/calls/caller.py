@@ -95,6 +95,16 @@ class Caller:
         runner = self.runner if self.in_transaction else PooledThreads(self.principal.request)
         return replace(self, run=run, runner=runner, side="inside")
 
+    def runner_within(self, timeout: float | None) -> Runner:
+        """Return what runs a sync handler that its author gave `timeout` seconds, or None.
+
+        Nothing can take the request's own thread back from a handler that does not return: one with a deadline of its
+        own runs on ours, where it is left behind.
+        """
+        if timeout is None or self.in_transaction or not isinstance(self.runner, RequestThread):
+            return self.runner
+        return PooledThreads(self.principal.request)
+
     def using(self, runner: Runner, *, in_atomic: bool = False) -> "Caller":
         """Return the same caller, whose code runs elsewhere; `in_atomic` within the transaction of another handler."""
         return replace(self, runner=runner, in_atomic=in_atomic)
