@@ -20,6 +20,7 @@ from mcp_server.admin import amounts
 from mcp_server.admin.filters import EndpointFilter, LimitFilter, RunOutcomeFilter, UserFilter
 from mcp_server.admin.logs import LogAdmin, may_view_content
 from mcp_server.admin.outcomes import outcome_badge
+from mcp_server.admin.pages import page_context
 from mcp_server.admin.runpage import RunPage
 from mcp_server.codemode.watching import LIVE_PATH
 from mcp_server.models import CodeRun, Limits, ToolCall
@@ -89,12 +90,7 @@ class CodeRunAdmin(LogAdmin):
             raise PermissionDenied
         may_stop = request.user.has_perm(STOP)
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("Code run"),
-            "opts": self.opts,
-            "original": run,
-            "media": self.media,
-            "has_view_permission": True,
+            **page_context(self, request, _("Code run"), run),
             "page": RunPage.of(run, with_content=may_view_content(request)),
             "may_stop": may_stop and run.is_running and run.stop_requested is None,
             "stop_url": self._admin_url("stop", run.pk),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from mcp_server.admin.generics import RowAdmin
 from mcp_server.admin.limitsform import LimitsForm
+from mcp_server.admin.pages import page_context
 from mcp_server.conf import LIMIT_FIELDS
 from mcp_server.definitions.endpoint import EndpointDefinition
 from mcp_server.definitions.registry import UnknownEndpoint, registry
@@ -59,10 +60,7 @@ class LimitsAdmin(RowAdmin):
         # An endpoint that is gone from the code keeps its row, which is shown as such.
         lines += [(name, None, row) for name, row in rows.items()]
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("Limits"),
-            "opts": self.opts,
-            "media": self.media,
+            **page_context(self, request, _("Limits")),
             "lines": [(name, definition, row, _count_set(row)) for name, definition, row in lines],
             **(extra_context or {}),
         }

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from mcp_server.admin.generics import RowAdmin
+from mcp_server.admin.pages import page_context
 from mcp_server.admin.statistics import PERIODS, gather
 from mcp_server.codemode.confinement import missing_confinement
 from mcp_server.models import CodeRun, Process, ToolCall
@@ -113,10 +114,7 @@ class ProcessAdmin(RowAdmin):
         calls = ToolCall.objects.all() if may["view_toolcall"] else None
         runs = CodeRun.objects.all() if may["view_coderun"] else None
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("Overview"),
-            "opts": self.opts,
-            "media": self.media,
+            **page_context(self, request, _("Overview")),
             "periods": PERIODS.values(),
             "statistics": gather(period, calls, runs),
             "may": may,
@@ -136,10 +134,7 @@ class ProcessAdmin(RowAdmin):
             return HttpResponseRedirect(self._overview())
         if request.method != "POST":
             context = {
-                **self.admin_site.each_context(request),
-                "title": _("Restart the workers?"),
-                "opts": self.opts,
-                "media": self.media,
+                **page_context(self, request, _("Restart the workers?")),
                 "line": ProcessLine.of(process),
                 "overview_url": self._overview(),
             }

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from mcp_server.admin.generics import RowAdmin, RowForm
+from mcp_server.admin.pages import page_context
 from mcp_server.models import Token
 
 
@@ -124,12 +125,7 @@ class TokenAdmin(RowAdmin):
     def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> Any:
         # Shown in this response and nowhere else: a message would pass through a cookie or the session's table.
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("Token made"),
-            "opts": self.opts,
-            "original": obj,
-            "media": self.media,
-            "has_view_permission": self.has_view_permission(request),
+            **page_context(self, request, _("Token made"), obj),
             "plain_text": request.mcp_plain_text,  # type: ignore[attr-defined]
         }
         response = TemplateResponse(request, "admin/mcp_toolkit/token/made.html", context)

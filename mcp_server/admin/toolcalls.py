@@ -18,6 +18,7 @@ from mcp_server.admin import amounts
 from mcp_server.admin.filters import CallOutcomeFilter, EndpointFilter, OriginFilter, ToolFilter, UserFilter
 from mcp_server.admin.logs import LogAdmin, may_view_content
 from mcp_server.admin.outcomes import outcome_badge
+from mcp_server.admin.pages import page_context
 from mcp_server.admin.runpage import pretty_json
 from mcp_server.admin.tryit import try_view
 from mcp_server.models import CodeRun, ToolCall
@@ -78,12 +79,7 @@ class ToolCallAdmin(LogAdmin):
             raise PermissionDenied
         with_content = may_view_content(request)
         context = {
-            **self.admin_site.each_context(request),
-            "title": _("Tool call"),
-            "opts": self.opts,
-            "original": call,
-            "media": self.media,
-            "has_view_permission": True,
+            **page_context(self, request, _("Tool call"), call),
             "with_content": with_content,
             "arguments": pretty_json(call.arguments) if with_content else "",
             "run": CodeRun.objects.filter(pk=call.run_id).only("pk", "status", "started", "deadline").first(),

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 
+from mcp_server.admin.pages import page_context
 from mcp_server.calls.caller import Caller, enter_as
 from mcp_server.calls.rendering import Rendered, render
 from mcp_server.codemode.offering import call_offered, offered_tools
@@ -85,10 +86,7 @@ def try_view(admin: Any, request: HttpRequest) -> HttpResponse:
     chosen = next((tool for tool in tools if tool.name == request.GET.get("tool")), None)
     form, answer = _fill(request, name, chosen) if chosen is not None else (None, None)
     context = {
-        **admin.admin_site.each_context(request),
-        "title": _("Try it"),
-        "opts": admin.opts,
-        "media": admin.media,
+        **page_context(admin, request, _("Try it")),
         "endpoint_names": names,
         "endpoint_name": name,
         "tools": tools,
