@@ -12,7 +12,10 @@ from typing import Any
 
 from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
 from django.conf import settings
+from django.core.cache import close_caches
 from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, reset_queries
+from django.dispatch import Signal
 
 from mcp_server.access import recent
 from mcp_server.access.principal import Principal
@@ -112,7 +115,8 @@ async def _serve(scope: Scope, receive: Receive, send: Send, name: str) -> None:
     context = ThreadSensitiveContext()
     try:
         async with context:
-            request_started.send(sender=Door, scope=scope)
+            if _is_heard(request_started):
+                request_started.send(sender=Door, scope=scope)
             try:
                 answer = await _answer(requests.DoorRequest(scope, body), name, companion)
                 await companion.send(answer)
@@ -132,8 +136,16 @@ async def _finish(context: ThreadSensitiveContext) -> None:
     """Send Django's signal on the thread whose connections it looks after, if the request had one."""
     if context in SyncToAsync.context_to_thread_executor:
         await sync_to_async(request_finished.send)(sender=Door)
-    else:
+    elif _is_heard(request_finished):
         request_finished.send(sender=Door)
+
+
+def _is_heard(signal: Signal) -> bool:
+    """Return whether anybody but Django listens, whose own receivers have nothing to clean on the event loop's thread."""
+    return any(key[0] not in _DJANGOS_OWN for key, *_ in signal.receivers)
+
+
+_DJANGOS_OWN = {id(item) for item in (close_old_connections, reset_queries, close_caches)}
 
 
 async def _read(receive: Receive) -> bytes | Reply | None:

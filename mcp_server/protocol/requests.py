@@ -4,8 +4,12 @@ from io import BytesIO
 from typing import Any
 
 from django.core.handlers.asgi import ASGIRequest
+from django.http import QueryDict
+from django.utils.functional import cached_property
 
 from mcp_server.protocol.replies import Reply
+
+_NO_QUERY = QueryDict("")
 
 
 class DoorRequest(ASGIRequest):
@@ -21,6 +25,12 @@ class DoorRequest(ASGIRequest):
         self.scope = scope
         self.given = given
         self._is_whole = False
+
+    @cached_property
+    def GET(self) -> QueryDict:  # type: ignore[override]  # noqa: N802 - Django's name, and as Django has it
+        """Return the query, which most requests do not have."""
+        query: bytes = self.scope.get("query_string", b"")
+        return QueryDict(query) if query else _NO_QUERY
 
     def __getattr__(self, name: str) -> Any:
         """Make the request whole, and return what was asked for."""

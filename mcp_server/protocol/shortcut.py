@@ -21,6 +21,7 @@ from mcp_server.definitions.context import ClientInfo
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.exceptions import UnknownTool
+from mcp_server.policy.rows import UNKNOWN, remembered_row
 from mcp_server.protocol import sessions, short
 from mcp_server.protocol.admission import SESSION_HEADER, read_body
 from mcp_server.protocol.frames import frames_for
@@ -45,7 +46,12 @@ def is_plain_endpoint(endpoint: Endpoint) -> bool:
     # The kernel makes the spans of requests.
     if tracing.is_on():
         return False
-    return definition.policy == "off" and options().page_size is None and recent.is_plain(definition)
+    # Staff may have changed the policy; a row that is not known any more is for the kernel's way to read again.
+    row = remembered_row(definition.name)
+    policy = definition.policy if row is None or not row.code_policy else row.code_policy
+    if row is UNKNOWN or policy != "off" or options().page_size is not None:
+        return False
+    return recent.is_plain(definition)
 
 
 def enter(
@@ -163,12 +169,15 @@ def answer_on_thread(
     Returns:
         None where the caller is not let in, or has a session to look at: the kernel's way finds out.
     """
+    if in_transaction():
+        # What a test or an admin action changed and may take back must be read, not remembered.
+        return None
     runner = ThisThread(loop)
     principal = drive(admit(request, endpoint.definition, runner.sync))
     if not isinstance(principal, Principal):
         return None
     session_id = request.META.get("HTTP_" + SESSION_HEADER.upper().replace("-", "_"))
-    caller = enter(plain, endpoint, principal, session_id, Place(runner, loop, in_transaction()))
+    caller = enter(plain, endpoint, principal, session_id, Place(runner, loop))
     if caller is None:
         return None
     answered: Reply = drive(answer(plain, caller))

@@ -18,6 +18,7 @@ from mcp_server.access.principal import Principal
 from mcp_server.calls.running import PooledThreads, RequestThread, in_transaction
 from mcp_server.calls.transactions import release_connections
 from mcp_server.protocol.admission import Candidate, find_endpoint, identify, inspect
+from mcp_server.protocol.connecting import connect_page, wants_page
 from mcp_server.protocol.foresight import holds_its_thread, may_speak
 from mcp_server.protocol.replies import EVENT_STREAM, INTERNAL_ERROR, Reply, refusal
 
@@ -38,6 +39,8 @@ def synchronous(request: HttpRequest, endpoint: str = "default", **captured: Any
     under WSGI the request's thread cannot both run a handler and send what it says.
     """
     try:
+        if (page := _page(request, endpoint)) is not None:
+            return page
         quick = _answer_here(request, endpoint)
         if quick is not None:
             return respond(quick)
@@ -49,6 +52,14 @@ def synchronous(request: HttpRequest, endpoint: str = "default", **captured: Any
         return respond(async_to_sync(_serve)(found, live=False))
     except Exception as error:  # noqa: BLE001 - reported, and answered in JSON whatever it is (contract P08)
         return respond(_report(request, error))
+
+
+def _page(request: HttpRequest, name: str) -> HttpResponseBase | None:
+    """Return the page for a person who visits; where there is no endpoint they are told so like everybody."""
+    if not wants_page(request):
+        return None
+    endpoint = find_endpoint(name)
+    return None if isinstance(endpoint, Reply) else connect_page(request, endpoint.definition)
 
 
 def _answer_here(request: HttpRequest, name: str) -> Reply | None:
@@ -90,6 +101,8 @@ def _stream_here(candidate: Candidate) -> HttpResponseBase:
 async def asynchronous(request: HttpRequest, endpoint: str = "default", **captured: Any) -> HttpResponseBase:
     """Answer one request under ASGI; a client that leaves cancels the handler."""
     try:
+        if (page := _page(request, endpoint)) is not None:
+            return page
         quick = await _answer_there(request, endpoint)
         if quick is not None:
             return respond(quick)
