@@ -1,6 +1,5 @@
 """The worker's life: start V8, confine itself, say hello, then run one job after another until the host hangs up."""
 
-import ctypes
 import gc
 import json
 import os
@@ -38,13 +37,13 @@ def main(text: str) -> None:
 def _serve(channel: Channel, config: dict[str, Any]) -> None:
     memory, jitless = config["memory_mb"] * _MIB, config["jitless"]
     measures = confinement.before_v8()
-    library = v8.load(config["v8"], v8_flags(config["memory_mb"], jitless=jitless))
+    engine = v8.Engine(config["v8"], v8_flags(config["memory_mb"], jitless=jitless))
     runtime = read_runtime()
     measures |= confinement.restrict_files()
     monitor = Monitor(channel)
     monitor.start()
-    flags = _test_flags(library, memory, jitless=jitless)
-    realm = Realm(library, runtime, memory)
+    flags = _test_flags(engine, memory, jitless=jitless)
+    realm = Realm(engine, runtime, memory)
     measures |= confinement.restrict_calls(memory, executable_memory=not jitless)
     report = {
         "measures": measures,
@@ -66,11 +65,11 @@ def _serve(channel: Channel, config: dict[str, Any]) -> None:
         settings = {**job["runtime"], "seed": list(secrets.token_bytes(32))}
         Run(channel, monitor, realm).execute(settings, job["code"])
         realm.isolate.free()
-        realm = Realm(library, runtime, memory)
+        realm = Realm(engine, runtime, memory)
 
 
-def _test_flags(library: ctypes.CDLL, memory: int, *, jitless: bool) -> dict[str, bool]:
-    isolate = v8.Isolate(library, memory)
+def _test_flags(engine: v8.Engine, memory: int, *, jitless: bool) -> dict[str, bool]:
+    isolate = v8.Isolate(engine, memory)
     try:
         return selftest.flag_tests(isolate, jitless=jitless)
     finally:

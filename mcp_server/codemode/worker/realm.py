@@ -1,13 +1,12 @@
 """One realm of one run: an isolate with the runtime loaded, driven by texts that go in and come out."""
 
-import ctypes
 import json
 import secrets
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from mcp_server.codemode.worker.terms import CODE_NAME
-from mcp_server.codemode.worker.v8 import Isolate, Kind, Result
+from mcp_server.codemode.worker.v8 import Engine, Isolate, Kind, Result
 
 _FAILURES: Final = frozenset({Kind.THROWN, Kind.SYNTAX, Kind.OUT_OF_MEMORY, Kind.TERMINATED})
 _FOLDER: Final = Path(__file__).resolve().parent / "runtime"
@@ -42,8 +41,8 @@ class RealmError(Exception):
 class Realm:
     """A fresh isolate whose runtime is reached under a name that the program cannot guess."""
 
-    def __init__(self, library: ctypes.CDLL, runtime: bytes, heap_bytes: int) -> None:
-        self.isolate = Isolate(library, heap_bytes)
+    def __init__(self, engine: Engine, runtime: bytes, heap_bytes: int) -> None:
+        self.isolate = Isolate(engine, heap_bytes)
         self._name = b"$" + secrets.token_hex(16).encode()
         source = b"const %s = (function () { 'use strict';\n%s\n})();\n//# sourceURL=runtime" % (
             self._name,

@@ -47,8 +47,24 @@ _ValuePointer = ctypes.POINTER(_Value)
 _Callback = ctypes.CFUNCTYPE(None, ctypes.c_uint64, _ValuePointer)
 
 
-def load(folder: str, flags: tuple[str, ...]) -> ctypes.CDLL:
-    """Return the library, with V8 started under `flags`; `folder` is where mini-racer is installed."""
+class Engine:
+    """V8 in this process, started once.
+
+    There is one callback for all isolates: each needs a piece of executable memory, which a confined worker cannot get.
+    """
+
+    def __init__(self, folder: str, flags: tuple[str, ...]) -> None:
+        self.library = _load(folder, flags)
+        self.receivers: dict[int, Isolate] = {}
+        self.callback = _Callback(self._receive)
+
+    def _receive(self, number: int, pointer: Any) -> None:
+        receiver = self.receivers.get(number)
+        if receiver is not None:
+            receiver.receive(pointer)
+
+
+def _load(folder: str, flags: tuple[str, ...]) -> ctypes.CDLL:
     library = ctypes.CDLL(str(Path(folder, LIBRARY)))
     number, size, byte = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint8
     signatures: dict[str, tuple[Any, list[Any]]] = {
@@ -72,14 +88,15 @@ def load(folder: str, flags: tuple[str, ...]) -> ctypes.CDLL:
 class Isolate:
     """One fresh realm with a heap of its own; V8 runs it on its own thread, without Python's lock."""
 
-    def __init__(self, library: ctypes.CDLL, heap_bytes: int) -> None:
-        self._library = library
+    def __init__(self, engine: Engine, heap_bytes: int) -> None:
+        self._engine = engine
+        self._library = engine.library
         self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
-        self._callback = _Callback(self._receive)
         self._tasks: list[int] = []
         self._answered = 0
-        self._context = library.mr_init_context(self._callback)
-        library.mr_set_hard_memory_limit(self._context, heap_bytes)
+        self._context = self._library.mr_init_context(engine.callback)
+        self._library.mr_set_hard_memory_limit(self._context, heap_bytes)
+        engine.receivers[self._context] = self
 
     def evaluate(self, *sources: bytes) -> list[Result]:
         """Return the results of `sources`, run one after another with pending promise jobs in between.
@@ -106,13 +123,15 @@ class Isolate:
     def free(self) -> None:
         """Give back the isolate; whatever still runs in it is ended."""
         self._library.mr_free_context(self._context)
+        del self._engine.receivers[self._context]
 
     def _post(self, source: bytes) -> Any:
         handle = self._library.mr_alloc_string_val(self._context, source, len(source), Kind.STRING)
-        self._tasks.append(self._library.mr_eval(self._context, handle, 0))
+        self._tasks.append(self._library.mr_eval(self._context, handle, self._context))
         return handle
 
-    def _receive(self, _: int, pointer: Any) -> None:
+    def receive(self, pointer: Any) -> None:
+        """Take over one result, on V8's thread."""
         value = pointer.contents
         kind = Kind(value.type) if value.type in _KINDS else Kind.OTHER
         text = ctypes.string_at(value.content.pointer, value.length) if kind in _WITH_TEXT else b""
