@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
+from mcp_server.calls import journal
 from mcp_server.definitions.registry import registry
 from mcp_server.testing import MCPClient, Result
 
@@ -32,6 +33,8 @@ def serving(**settings: Any) -> Iterator[None]:
     """Within the block only tools that are defined there are served, on endpoints that let anybody in."""
     with registry.isolated(empty=True), override_settings(MCP_SERVER={**OPEN, **settings}):
         yield
+        # What a test recorded must not be written in the next one.
+        assert journal.flush(10)
 
 
 def client(user: Any = None, endpoint: str = "default", **options: Any) -> MCPClient:

@@ -122,7 +122,7 @@ FINDINGS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "an empty list of permissions": (lambda: tool(enabled=[])(plain), "E003", "enabled=[] is not a guard."),
     "tags as text": (lambda: tool(tags="billing")(plain), "E003", "tags='billing' cannot be used."),
     "endpoints as text": (lambda: tool(endpoints="default")(plain), "E003", "endpoints='default' cannot be used."),
-    "a hint of text": (lambda: tool(read_only="yes")(plain), "E003", "read_only='yes' cannot be used."),
+    "a hint of text": (lambda: wrongly(read_only="yes"), "E003", "read_only='yes' cannot be used."),
     "hints with a list": (lambda: tool(annotations={"readOnlyHint": []})(plain), "E003", "a hint is neither True nor False."),
     "a name with a blank": (lambda: tool(name="a b")(plain), "E003", "its name cannot be sent."),
     "a long name": (lambda: tool(name="a" * 65)(plain), "W005", "on endpoint 'default': model APIs refuse its name."),
@@ -140,7 +140,7 @@ FINDINGS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "a broken output schema": (lambda: tool(output_schema={"type": 5})(plain), "E006", "output_schema is not a JSON Schema"),
     "an output without schema": (lambda: tool(output_schema=len)(plain), "E006", "output_schema has no JSON Schema"),
     "an example of the wrong type": (lambda: tool(input_examples=[{"a": "x"}])(takes_a), "E007", "an input example is not valid: a: "),
-    "examples that are no dicts": (lambda: tool(input_examples=["x"])(takes_a), "E003", "input_examples=['x'] cannot be used."),
+    "examples that are no dicts": (lambda: wrongly(input_examples=["x"]), "E003", "input_examples=['x'] cannot be used."),
     "a positional argument": (lambda: tool(positional), "E006", "has no name that a client could send."),
     "any arguments": (lambda: tool(anything), "E006", "has no name that a client could send."),
     "two endpoints of a name": (lambda: (endpoint("a"), endpoint("a")), "E003", "Endpoint 'a' is declared twice"),
@@ -153,6 +153,11 @@ FINDINGS: dict[str, tuple[Callable[[], Any], str, str]] = {
 
 
 def plain() -> None: ...
+
+
+def wrongly(**settings: Any) -> None:
+    """Define a tool with what mypy would refuse."""
+    tool(**settings)(plain)
 
 
 def takes_a(a: int) -> None: ...
@@ -210,4 +215,4 @@ def refuse_all(request: HttpRequest) -> bool:
 
 def test_only_functions_can_be_tools(tools: None):
     with pytest.raises(TypeError, match=r"write @tool\(name=\.\.\.\)"):
-        tool("list-users")  # type: ignore[type-var]
+        tool("list-users")  # type: ignore[call-overload]

@@ -202,7 +202,7 @@ class Site:
             httpx2.AsyncClient(headers=headers, timeout=30) as http,
             Client(
                 streamable_http_client(f"{self.urls[server]}/mcp{endpoint}", http_client=http), mode=mode
-            ) as client,  # type: ignore[arg-type]
+            ) as client,
         ):
             yield client
 
@@ -284,7 +284,7 @@ async def test_the_seeds_client_loop_rebuilds_every_value_in_parallel_and_in_any
         else:
             assert value == expected, (name, arguments)
             assert result.is_error == (isinstance(expected, dict) and "error" in expected)
-    assert (guidance.is_error, guidance.content[0].text) == (True, "Sign in first.")  # type: ignore[union-attr]
+    assert (guidance.is_error, guidance.content[0].text) == (True, "Sign in first.")
 
 
 @pytest.mark.proves("R13a", "R02", "T11a")
@@ -298,7 +298,7 @@ async def test_under_text_the_official_client_finds_declared_outputs_to_fit_thei
             if result.structured_content is not None:
                 assert result.structured_content == expected
                 if "results" in expected and len(expected) == 1:
-                    assert json.loads(result.content[0].text) == expected["results"]  # type: ignore[union-attr]
+                    assert json.loads(result.content[0].text) == expected["results"]
 
 
 UNTIL_REFUSED = """
@@ -313,7 +313,7 @@ catch (error) { return {calls, message: error.message}; }
 async def test_what_one_process_takes_away_another_refuses_within_a_second(site: Site, what: str):
     user = f"{what}-direct"
     async with site.connect(1, user) as client, site.connect(0, "admin") as admin:
-        assert (await client.call_tool("guarded")).content[0].text == "done"  # type: ignore[union-attr]
+        assert (await client.call_tool("guarded")).content[0].text == "done"
         await admin.call_tool("end", {"what": what, "username": user})
         with pytest.raises(BaseException) as refused:  # whatever the client makes of a 401 or of -32602
             await client.call_tool("guarded")
@@ -330,7 +330,7 @@ async def test_what_one_process_takes_away_a_run_in_another_loses_within_a_secon
         )  # afterwards the client knows the schemas, and need not ask with what it has lost
         run = asyncio.create_task(client.call_tool("code", {"code": UNTIL_REFUSED}))
         end = monotonic() + 20
-        while (await admin.call_tool("was-called", {"username": user})).content[0].text != "true":  # type: ignore[union-attr]
+        while (await admin.call_tool("was-called", {"username": user})).content[0].text != "true":
             assert monotonic() < end
         await admin.call_tool("end", {"what": what, "username": user})
         started = monotonic()

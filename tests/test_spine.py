@@ -145,7 +145,10 @@ def tools() -> Iterator[None]:  # noqa: C901 - one tool after the other
 
 @pytest.fixture(params=WORLDS)
 def user() -> User:
-    """A user, in each world."""
+    """A user, in each world, without rows that an earlier test left behind."""
+    assert journal.flush(10)
+    ToolCall.objects.all().delete()
+    CodeRun.objects.all().delete()
     return User.objects.create_user("ada")
 
 

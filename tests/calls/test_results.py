@@ -200,13 +200,13 @@ class GroupModel(BaseModel):
 
 class UserModel(BaseModel):
     username: str
-    shown_as: str = Field(alias="username", serialization_alias="shownAs")
+    shown_as: str = Field(alias="first_name", serialization_alias="shownAs")
     groups: list[GroupModel]
 
 
 @pytest.fixture
 def ada() -> User:
-    user = User.objects.create_user("ada", password="hunter2")
+    user = User.objects.create_user("ada", password="hunter2", first_name="Ada")
     user.groups.add(Group.objects.create(pk=1, name="crew"))
     return user
 
@@ -251,7 +251,7 @@ def test_rows_of_a_query_set_are_read_by_the_declared_type(ada: User, kind: Any,
 def test_models_read_instances_and_their_relations_by_attributes(ada: User):
     returning(User.objects.all, list[UserModel])
     assert call("give").structured == {
-        "results": [{"username": "ada", "shownAs": "ada", "groups": [{"name": "crew"}]}]
+        "results": [{"username": "ada", "shownAs": "Ada", "groups": [{"name": "crew"}]}]
     }
 
 
@@ -349,8 +349,8 @@ def test_media_are_bytes_or_base64(data: Any):
     "value",
     [
         lambda: Image("not base64!"),
-        lambda: Image(None),  # type: ignore[arg-type]
-        lambda: ToolResult(content=[Audio(5)]),  # type: ignore[arg-type]
+        lambda: Image(None),
+        lambda: ToolResult(content=[Audio(5)]),
         lambda: ToolResult(content=[{"type": "text", "text": "hunter2"}]),  # type: ignore[list-item]
         lambda: ToolResult(content=[b"bytes"]),  # type: ignore[list-item]
         lambda: EmbeddedResource(uri="test://a"),

@@ -5,7 +5,7 @@ import gc
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -78,10 +78,8 @@ def tenant_of(request: HttpRequest) -> Iterator[None]:
         del tenant.name
 
 
-@contextmanager
-def broken_context(request: HttpRequest) -> Iterator[None]:
+def broken_context(request: HttpRequest) -> AbstractContextManager[None]:
     raise RuntimeError("hunter2")
-    yield
 
 
 @pytest.mark.proves("C17a")

@@ -75,12 +75,22 @@ SIMPLE = [
 ]
 
 
+def _list_of(kind: Kind) -> Kind:
+    annotation: Any = list.__class_getitem__(kind.annotation)
+    return Kind(annotation, st.lists(kind.values, max_size=3))
+
+
+def _dict_of(kind: Kind) -> Kind:
+    annotation: Any = dict.__class_getitem__((str, kind.annotation))
+    return Kind(annotation, st.dictionaries(st.text(), kind.values, max_size=3))
+
+
+def _optional(kind: Kind) -> Kind:
+    return Kind(kind.annotation | None, st.none() | kind.values)
+
+
 def _wrapped(inner: st.SearchStrategy[Kind]) -> st.SearchStrategy[Kind]:
-    return (
-        inner.map(lambda kind: Kind(list[kind.annotation], st.lists(kind.values, max_size=3)))
-        | inner.map(lambda kind: Kind(dict[str, kind.annotation], st.dictionaries(st.text(), kind.values, max_size=3)))
-        | inner.map(lambda kind: Kind(kind.annotation | None, st.none() | kind.values))
-    )  # fmt: skip
+    return inner.map(_list_of) | inner.map(_dict_of) | inner.map(_optional)
 
 
 KINDS = st.recursive(st.sampled_from(SIMPLE), _wrapped, max_leaves=3)
