@@ -11,11 +11,13 @@ process; sessions that any process can serve are lost.
 
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.runner import modern_error_data, serve_one
+from mcp.server.session import ServerSession
+from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError, NoBackChannelError
@@ -36,8 +38,10 @@ __all__ = [
     "ERROR_CODE_HTTP_STATUS",
     "SUBSCRIPTION_ID_META_KEY",
     "CacheHint",
+    "CallNext",
     "CallOptions",
     "Connection",
+    "HandlerResult",
     "InboundLadderRejection",
     "InitializationOptions",
     "MCPError",
@@ -48,12 +52,14 @@ __all__ = [
     "Server",
     "ServerMessageMetadata",
     "ServerRequestContext",
+    "ServerSession",
     "TransportContext",
     "classify_inbound_request",
     "find_invalid_x_mcp_header",
     "modern_error_data",
     "progress_token_from_params",
     "serve_one",
+    "stdio_server",
     "unsupported_protocol_version_rejection",
     "validate_mcp_param_headers",
     "x_mcp_header_map",

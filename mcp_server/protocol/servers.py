@@ -35,11 +35,12 @@ def server_for(endpoint: Endpoint) -> Server[Any]:
     """Return the endpoint's server, made at its first request."""
     server = _servers.get(endpoint)
     if server is None:
-        server = _servers.setdefault(endpoint, _build(endpoint))
+        server = _servers.setdefault(endpoint, build_server(endpoint))
     return server
 
 
-def _build(endpoint: Endpoint) -> Server[Any]:
+def build_server(endpoint: Endpoint) -> Server[Any]:
+    """Return a server of its own for an endpoint."""
     definition = endpoint.definition
     server: Server[Any] = EndpointServer(
         definition.title or definition.name,
