@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -39,7 +40,10 @@ class Heart:
             with self._lock:
                 if self._thread is None:
                     self._thread = threading.Thread(target=self._run, name="mcp-heartbeat", daemon=True)
-                    self._thread.start()
+                    with suppress(
+                        RuntimeError
+                    ):  # The interpreter is about to end, and starts no threads any more.
+                        self._thread.start()
 
     def beat(self) -> None:
         """Write the row, and do what staff asked for in it.

@@ -69,8 +69,7 @@ class Writer:
             self._bytes += size
             self._added += 1
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="mcp-journal", daemon=True)
-                self._thread.start()
+                self._start()
             elif self._asleep:
                 self._changed.notify_all()
 
@@ -91,6 +90,15 @@ class Writer:
         if time.monotonic() - self._said >= SAY_AGAIN_SECONDS:
             self._said = time.monotonic()
             logger.error("Rows of the MCP log are lost, %d since this process began: %s", self.lost, reason)
+
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._run, name="mcp-journal", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            # The interpreter is about to end and starts no threads any more; `_stop` counts what is left.
+            return
+        self._thread = thread
 
     def _run(self) -> None:
         while True:
