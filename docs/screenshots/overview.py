@@ -31,7 +31,7 @@ body { margin: 0; padding: 28px; background: #f3f4f6; font: 15px system-ui, sans
 .admin { margin-top: 24px; }
 .admin img { display: block; width: 100%; }
 """
-TOOLS = '''from mcp_server import ToolError, has_perm, tool
+TOOLS = '''from mcp_server import has_perm, tool
 
 @tool(annotations="read")
 def list_todos(user_id: UserId) -> list[TodoRow]:
@@ -80,7 +80,7 @@ async def run_program(server) -> None:
         httpx2.AsyncClient(headers=server["headers"], timeout=60) as http,
         Client(streamable_http_client(server["url"], http_client=http)) as client,
     ):
-        result = await client.call_tool("code", {"code": PROGRAM.read_text()})
+        result = await client.call_tool("code", {"code": PROGRAM.read_text().strip()})
         assert not result.is_error, result
 
 
@@ -100,7 +100,7 @@ def take_admin_page(browser: Browser, address: str, target: Path) -> None:
 def compose(browser: Browser, admin: Path, target: Path) -> None:
     formatter = HtmlFormatter(style="default", nowrap=False)
     panes = [
-        ("shop/mcp_tools.py", "python", TOOLS),
+        ("mcp_tools.py, shortened", "python", TOOLS),
         ("The program that a model wrote", "javascript", PROGRAM.read_text()),
     ]
     code = "".join(
