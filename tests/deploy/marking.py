@@ -3,6 +3,7 @@
 python -m pytest -p tests.deploy.marking -m database --ds tests.deploy.settings_postgresql
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     listed = (*LISTED, *_LEFT_OUT)
     if unknown := [start for start in listed if not any(item.nodeid.startswith(start) for item in items)]:
         raise pytest.UsageError(f"database_tests.txt lists what was not collected: {', '.join(unknown)}")
+
+
+@pytest.fixture(autouse=True)
+def _stored_log(_django_db_marker: None) -> Iterator[None]:
+    """Let the log's writer finish before the tables are emptied: TRUNCATE waits for nobody's rows."""
+    yield
+    from mcp_server.calls import journal
+
+    journal.flush(10)

@@ -53,3 +53,27 @@ def test_the_image_runs_as_nobody_with_files_collected():
     lines = (EXAMPLES / "Dockerfile").read_text(encoding="utf-8").splitlines()
     assert lines.index("RUN python manage.py collectstatic --noinput") < lines.index("USER nobody")
     assert lines[-1].startswith('CMD ["uvicorn"')
+
+
+def test_the_settings_of_databases_and_logging_are_what_django_takes():
+    from logging.config import dictConfig
+
+    databases = runpy.run_path(str(EXAMPLES / "settings_databases.py"))
+    assert (
+        databases["POOLED"]["OPTIONS"]["pool"]["max_size"]
+        >= databases["POOLED"]["OPTIONS"]["pool"]["min_size"]
+    )
+    assert databases["BEHIND_PGBOUNCER"]["DISABLE_SERVER_SIDE_CURSORS"]
+    dictConfig({**runpy.run_path(str(EXAMPLES / "settings_logging.py"))["LOGGING"], "incremental": False})
+
+
+def test_the_proxy_that_asks_another_server_tells_clients_to_come_again():
+    text = (EXAMPLES / "nginx_rolling.conf").read_text(encoding="utf-8")
+    assert "Retry-After" in text
+    assert text.count("max_fails=0") == text.count("    server 127.0.0.1")
+
+
+@pytest.mark.django_db
+def test_the_health_example_answers(client):
+    with override_settings(ROOT_URLCONF=type("urls", (), runpy.run_path(str(EXAMPLES / "urls_health.py")))):
+        assert client.get("/health/").json()["status"] == "ok"

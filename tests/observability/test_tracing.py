@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ class Collector(trace.TracerProvider, trace.Tracer):
     def get_tracer(self, *args: Any, **kwargs: Any) -> trace.Tracer:
         return self
 
-    def start_span(
+    def start_span(  # type: ignore[override]
         self, name: str, context: Any = None, kind: Any = None, attributes: Any = None, **more: Any
     ) -> Span:
         span = Span(name, trace.get_current_span(context).get_span_context(), attributes)
@@ -52,7 +53,9 @@ class Collector(trace.TracerProvider, trace.Tracer):
         return span
 
     @contextmanager
-    def start_as_current_span(self, name: str, context: Any = None, **options: Any) -> Iterator[Span]:
+    def start_as_current_span(  # type: ignore[override]  # the API's own context manager is a decorator besides
+        self, name: str, context: Any = None, **options: Any
+    ) -> Iterator[Span]:
         attributes = options.get("attributes")
         span = self.start_span(name, context, attributes=attributes)
         token = contexts.attach(trace.set_span_in_context(span, context))
@@ -69,6 +72,8 @@ class Collector(trace.TracerProvider, trace.Tracer):
 @pytest.fixture
 def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     collector = Collector()
+    # Before a provider of ours is there: the SDK keeps for good what it finds when it is imported.
+    import_module("mcp.shared._otel")
     # A provider can be set once in the life of a process; the tests' process lives on.
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: collector)
     with serving():
