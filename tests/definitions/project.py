@@ -33,6 +33,14 @@ except MCPError as error:
     print(json.dumps([error.status, str(error)]))
 """
 
+NAMES = """
+import json
+import django
+django.setup()
+from mcp_server.definitions.registry import registry
+print(json.dumps(list(registry.endpoint("default").tools)))
+"""
+
 
 class Project:
     """A folder with a settings module and apps."""
@@ -81,3 +89,10 @@ class Project:
         found = json.loads(done.stdout.splitlines()[-1])
         tools = {item["name"]: item for item in found} if found and isinstance(found[0], dict) else found
         return tools, done.stderr
+
+    def names(self) -> list[str]:
+        """Return the names of the default endpoint's tools, without a request."""
+        done = self.run("-c", NAMES)
+        assert done.returncode == 0, done.stderr
+        found: list[str] = json.loads(done.stdout)
+        return found
