@@ -27,7 +27,7 @@ def needs_await(definition: Guarded, endpoint: EndpointDefinition) -> bool:
 
 def needs_thread(definition: Guarded, endpoint: EndpointDefinition, principal: Principal) -> bool:
     """Return whether the decision may touch the database: a guard may ask it, and an old principal is read again."""
-    return definition.guard is not None or endpoint.guard is not None or principal.is_stale
+    return definition.guard is not None or endpoint.guard is not None or principal.may_turn_stale
 
 
 def permits(definition: Guarded, endpoint: EndpointDefinition, principal: Principal) -> bool:

@@ -60,7 +60,15 @@ class Principal:
     @property
     def is_stale(self) -> bool:
         """Return whether user and credential must be read again before the next decision."""
-        return monotonic() - self.read_at >= LONGEST_AGE_SECONDS and bool(self.user.is_authenticated)
+        return self._is_older_than(LONGEST_AGE_SECONDS)
+
+    @property
+    def may_turn_stale(self) -> bool:
+        """Return whether they may have to be read again by the time that a decision is taken."""
+        return self._is_older_than(LONGEST_AGE_SECONDS * 0.9)
+
+    def _is_older_than(self, seconds: float) -> bool:
+        return monotonic() - self.read_at >= seconds and bool(self.user.is_authenticated)
 
     def refresh(self) -> None:
         """Read user and credential again when they are older than a second; for calls from a run, which may be long.
