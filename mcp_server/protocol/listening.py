@@ -43,7 +43,7 @@ async def listen(
     found = serving(context)
     outbound = found.outbound
     meta = {SUBSCRIPTION_ID_META_KEY: context.request_id}
-    with counted(found.caller.principal.identity):
+    with counted(found.caller):
         watch = await Watch.start(found.caller, params.notifications)
         async with bus.subscribe(bus.LISTS, *map(bus.resource_topic, sorted(watch.uris))) as subscription:
             # First of all, says the specification; and only now, so that nothing is missed after it.
@@ -65,12 +65,17 @@ async def listen(
 
 
 @contextmanager
-def counted(identity: str) -> Iterator[None]:
+def counted(caller: Caller) -> Iterator[None]:
     """Count a stream within the block.
 
     Raises:
         MCPError: when the caller, or this process, has too many already.
     """
+    principal = caller.principal
+    identity = principal.identity
+    if not principal.user.is_authenticated:
+        # People who are not signed in are told apart by their address.
+        identity = f"{identity} {principal.request.META.get('REMOTE_ADDR', '')}"
     if _open[identity] >= MOST_PER_CALLER or _open.total() >= MOST:
         raise MCPError(INTERNAL_ERROR, "Too many open streams. Close one, or try again later.")
     _open[identity] += 1

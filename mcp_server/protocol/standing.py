@@ -57,7 +57,7 @@ async def _tell(exchange: Exchange, session: Session, outbox: Outbox) -> bytes:
     connection = Connection.from_envelope(session.version, session.client, session.capabilities)
     caller = callers.build(exchange, connection, session)
     try:
-        with counted(caller.principal.identity):
+        with counted(caller):
             watch = await Watch.start(caller, _EVERYTHING)
             async with asyncio.timeout(MAX_AGE):
                 while not watch.is_over:

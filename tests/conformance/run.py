@@ -6,11 +6,14 @@ the suite itself refuses.
 """
 
 import argparse
+import asyncio
 import contextlib
+import itertools
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +27,8 @@ LEGS = {
     "2026-07-28": ["--spec-version", "2026-07-28"],
     "bare": [],
 }
+THREE = "three"
+"""Three uvicorns behind Redis, without stickiness."""
 SETTINGS = "tests.conformance.project.settings"
 
 
@@ -61,6 +66,58 @@ def serving(kind: str, database: Path) -> Iterator[str]:
             process.wait()
 
 
+@contextlib.contextmanager
+def three_behind_redis(database: Path) -> Iterator[str]:
+    """Run three servers that share Redis and the database, and give the URL of a balancer without stickiness."""
+    with contextlib.ExitStack() as stack:
+        redis_port = free_port()
+        redis = subprocess.Popen(
+            ["redis-server", "--port", str(redis_port), "--save", "", "--bind", "127.0.0.1"],
+            stdout=subprocess.DEVNULL,
+        )
+        stack.callback(redis.wait)
+        stack.callback(redis.terminate)
+        os.environ["TEST_REDIS"] = f"redis://127.0.0.1:{redis_port}"
+        stack.callback(os.environ.pop, "TEST_REDIS")
+        urls = [stack.enter_context(serving("uvicorn", database)) for _ in range(3)]
+        ports = [int(url.split(":")[2].split("/")[0]) for url in urls]
+        yield f"http://localhost:{stack.enter_context(balancing(ports))}/mcp"
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(ConnectionError):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+@contextlib.contextmanager
+def balancing(ports: list[int]) -> Iterator[int]:
+    """Pass each connection on to the next server in turn; each connection serves one request."""
+    turns = itertools.cycle(ports)
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            head = await reader.readuntil(b"\r\n\r\n")
+            from_server, to_server = await asyncio.open_connection("127.0.0.1", next(turns))
+            # One request a connection, so that the next one goes elsewhere.
+            lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"connection:")]
+            to_server.write(b"\r\n".join([lines[0], b"Connection: close", *lines[1:]]))
+            answered = asyncio.ensure_future(_pump(from_server, writer))
+            await asyncio.gather(_pump(reader, to_server), answered)
+
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(asyncio.start_server(handle, "127.0.0.1", 0))
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
 def run_leg(tools: Path, url: str, leg: str, output: Path) -> bool:
     """Return whether one leg has no failure that is not expected."""
     binaries = [str(tools / "node_modules" / "node" / "bin"), str(tools / "node_modules" / ".bin")]
@@ -76,7 +133,7 @@ def run_leg(tools: Path, url: str, leg: str, output: Path) -> bool:
 def main() -> int:
     """Run the suite and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kinds", nargs="*", default=["uvicorn"], choices=list(COMMANDS), metavar="kind")
+    parser.add_argument("kinds", nargs="*", default=["uvicorn"], choices=[*COMMANDS, THREE], metavar="kind")
     parser.add_argument("--tools", type=Path, default=Path(tempfile.gettempdir()) / "mcp-conformance")
     parser.add_argument("--leg", action="append", choices=list(LEGS))
     options = parser.parse_args()
@@ -84,7 +141,8 @@ def main() -> int:
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         for kind in options.kinds:
-            with serving(kind, Path(folder) / f"{kind}.sqlite3") as url:
+            database = Path(folder) / f"{kind}.sqlite3"
+            with three_behind_redis(database) if kind == THREE else serving(kind, database) as url:
                 for leg in options.leg or LEGS:
                     print(f"\n=== {kind}, {leg}", flush=True)
                     if not run_leg(options.tools, url, leg, Path(folder) / kind):

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,20 @@ class Site:
 
     def environment(self, **more: str) -> dict[str, str]:
         return {**os.environ, "DJANGO_SETTINGS_MODULE": SETTINGS, "TEST_DATABASE": str(self.database), **more}
+
+
+def open_files(process: int, name: str) -> int:
+    """How many open files of a process have a path that ends so."""
+    paths = []
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(OSError):
+            paths.append(str(link.readlink()))
+    return sum(path.endswith(name) for path in paths)
+
+
+def threads(process: int) -> int:
+    """How many threads a process has."""
+    return len(list(Path(f"/proc/{process}/task").iterdir()))
 
 
 @dataclass(frozen=True)

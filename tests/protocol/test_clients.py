@@ -39,7 +39,7 @@ def text_of(result: Any) -> str:
 
 
 @ERAS
-@pytest.mark.proves("P01c", "P02a", "T19a")
+@pytest.mark.proves("G01d", "P01c", "P02a", "T19a")
 async def test_the_official_client_lists_and_calls(served: Served, mode: str, version: str) -> None:
     async with connect(served, mode, raise_exceptions=True) as client:
         assert client.protocol_version == version
@@ -49,6 +49,7 @@ async def test_the_official_client_lists_and_calls(served: Served, mode: str, ve
         names = [tool.name for tool in listed.tools]
         assert names == sorted(names)
         assert "add" in names
+        assert "for-requests" in names
         assert "staff-only" not in names
         result = await client.call_tool("add", {"a": 2, "b": 3})
         assert result.structured_content == {"total": 5}

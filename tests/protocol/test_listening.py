@@ -9,9 +9,10 @@ import httpx2
 import pytest
 from mcp.client.subscriptions import PromptsListChanged, ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPError
+from mcp_types import ElicitResult
 
-from tests.protocol.conftest import Served
-from tests.protocol.test_clients import connect
+from tests.protocol.conftest import Served, open_files, threads
+from tests.protocol.test_clients import connect, text_of
 from tests.protocol.test_questions import Legacy
 
 SECONDS = 10.0
@@ -154,3 +155,74 @@ def test_a_server_with_threads_does_not_spend_them_on_standing_streams(
     response = http.get(client.url, headers={**client.headers, "Accept": "text/event-stream"})
     assert response.status_code == 405
     assert "POST" in response.headers["allow"]
+
+
+@pytest.mark.proves("P06c")
+async def test_idle_streams_at_the_door_hold_no_thread_and_no_connection(
+    start: Callable[..., Served],
+) -> None:
+    served = start("door", copy="idle")
+    process = served.process.pid
+    async with AsyncExitStack() as stack:
+        clients = [
+            await stack.enter_async_context(connect(served, "auto", token))
+            for token in (served.site.plain, served.site.staff)
+        ]
+        for client in clients:
+            await client.call_tool("permit", {"codename": "view_session", "give": False})
+        before = threads(process)
+        for client in clients:
+            for _ in range(16):
+                await stack.enter_async_context(client.listen(tools_list_changed=True))
+        assert threads(process) <= before + 8
+        # The writer of the log may hold one.
+        assert open_files(process, served.site.database.name) <= 3
+
+
+@pytest.mark.proves("P05c")
+@pytest.mark.parametrize("kind", ["door", "uvicorn", "gunicorn"])
+@pytest.mark.parametrize("tool", ["order", "order-in-thread"])
+async def test_waiting_for_a_person_holds_no_connection(
+    start: Callable[..., Served], kind: str, tool: str
+) -> None:
+    served = start(kind, copy="waiting")
+    answer, asked = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def person(context: Any, params: Any) -> ElicitResult:
+        asked.release()
+        await answer.wait()
+        return ElicitResult(action="cancel")
+
+    async with AsyncExitStack() as stack:
+        clients = [
+            await stack.enter_async_context(
+                connect(served, "legacy", served.site.plain, elicitation_callback=person)
+            )
+            for _ in range(5)
+        ]
+        calls = [asyncio.ensure_future(client.call_tool(tool)) for client in clients]
+        async with asyncio.timeout(SECONDS):
+            for _ in calls:
+                await asked.acquire()
+        await lets_connections_go(served)
+        answer.set()
+        assert {text_of(result) for result in await asyncio.gather(*calls)} == {"cancel"}
+
+
+async def lets_connections_go(served: Served) -> None:
+    """Wait until fewer connections are open than people are waited for; the writer of the log may hold one."""
+    async with asyncio.timeout(SECONDS):
+        while open_files(served.process.pid, served.site.database.name) > 3:
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.proves("P05c", "R11")
+async def test_waiting_for_a_person_counts_against_the_deadline(start: Callable[..., Served]) -> None:
+    async def person(context: Any, params: Any) -> ElicitResult:
+        await asyncio.sleep(SECONDS)
+        return ElicitResult(action="cancel")
+
+    async with connect(start("uvicorn"), "legacy", elicitation_callback=person) as client:
+        result = await client.call_tool("order-in-time")
+    assert result.is_error
+    assert text_of(result).startswith("[504]")

@@ -27,7 +27,7 @@ async def local(site: Site, mode: str, *arguments: str, **options: Any) -> Async
 
 
 @ERAS
-@pytest.mark.proves("P10", "G01")
+@pytest.mark.proves("P10", "G01d")
 async def test_a_local_client_is_served_as_its_user(site: Site, mode: str, version: str) -> None:
     reported: list[float] = []
     logged: list[Any] = []
@@ -44,7 +44,7 @@ async def test_a_local_client_is_served_as_its_user(site: Site, mode: str, versi
     ) as client:
         assert client.protocol_version == version
         names = {tool.name for tool in (await client.list_tools()).tools}
-        assert {"add", "staff-only"} <= names
+        assert {"add", "staff-only", "for-requests"} <= names
         assert "for-group-viewers" not in names
         assert text_of(await client.call_tool("who-am-i")) == "staff"
         assert text_of(await client.call_tool("work", {"steps": 2}, progress_callback=on_progress)) == "done"

@@ -59,6 +59,12 @@ def crash() -> str:
     raise RuntimeError("postgres://admin:hunter2@db/prod")
 
 
+@tool(enabled=lambda request: isinstance(request, HttpRequest) and bool(request.get_host()))
+def for_requests() -> str:
+    """Is there for a whole request."""
+    return "here"
+
+
 @tool(enabled="auth.change_user")
 def staff_only() -> str:
     """Is there for those who may change users."""
@@ -248,3 +254,9 @@ def touch(ctx: Context, uri: str, undo: bool = False) -> str:
     if undo:
         raise ToolError("Undone")
     return "touched"
+
+
+@tool(timeout=0.5)
+async def order_in_time(ctx: Context) -> str:
+    """Ask, with little patience."""
+    return (await ctx.aelicit("What shall it be?", Wish)).action
