@@ -131,6 +131,11 @@ def guarded(request: HttpRequest) -> str:
 def was_called(username: str) -> bool:
     return User.objects.get(username=username).last_name == "called"
 
+@tool(timeout=0.3, atomic=True)
+def slow() -> None:
+    User.objects.filter(username="admin").update(last_name="too late")
+    time.sleep(4)
+
 @tool
 def pause() -> None:
     time.sleep(0.05)
@@ -301,6 +306,19 @@ async def test_under_text_the_official_client_finds_declared_outputs_to_fit_thei
                     assert json.loads(result.content[0].text) == expected["results"]
 
 
+@pytest.mark.proves("T18b", "R11a")
+async def test_a_sync_tool_that_goes_on_does_not_hold_the_answer_back(site: Site):
+    async with site.connect(0, "admin", "/json") as client:
+        await client.list_tools()
+        started = monotonic()
+        result = await client.call_tool("slow")
+        # Its handler sleeps for four seconds, and the next request does not wait for it either.
+        rows = await client.call_tool("list-users")
+        assert monotonic() - started < 3.5
+    assert loop(result) == {"error": True, "status": 504, "message": "The tool did not finish in time."}
+    assert not rows.is_error
+
+
 UNTIL_REFUSED = """
 let calls = 0;
 try { for (;;) { await codemode.guarded(); calls++; await codemode.pause(); } }
@@ -339,4 +357,6 @@ async def test_what_one_process_takes_away_a_run_in_another_loses_within_a_secon
         assert monotonic() - started < 4
     assert not result.is_error
     assert result.structured_content is not None
-    assert result.structured_content["message"] == "[404] Unknown tool: guarded"
+    # Whoever lost all rights may be told so by either tool of the loop.
+    lost = ("guarded",) if what == "permission" else ("guarded", "pause")
+    assert result.structured_content["message"] in {f"[404] Unknown tool: {name}" for name in lost}
