@@ -121,14 +121,25 @@ class _Relay:
                     if self._name is not None:
                         await self._layer.group_discard(_group(topic), self._name)
 
+    async def _rejoin(self, name: str) -> None:
+        async with self._lock:
+            for topic in self._topics:
+                await self._layer.group_add(_group(topic), name)
+
     async def _run(self, name: str) -> None:
         loop = asyncio.get_running_loop()
+        interrupted = False
         while True:
             try:
+                if interrupted:
+                    # A server that was restarted may have forgotten who wanted to hear what.
+                    await self._rejoin(name)
+                    interrupted = False
                 received = await self._layer.receive(name)
             except Exception:
                 # The layer's server is away: subscribers hear nothing until it is back, and the log says so.
                 logger.exception("The channel layer cannot be read; trying again")
+                interrupted = True
                 await asyncio.sleep(1)
                 continue
             for subscription in _hub.subscribers(received["topic"]):
