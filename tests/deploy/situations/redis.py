@@ -38,18 +38,18 @@ def three(stage: Stage, site: Site, command: Command) -> tuple[list[Served], str
 @pytest.mark.proves("P01d", "P06a", "P07a")
 def asgi_processes(stage: Stage) -> None:
     """No stickiness: a question and its answer, a subscription and its news meet different processes."""
-    _check_three(stage, uvicorn())
+    _check_three(stage, uvicorn(), "core.RedisChannelLayer")
 
 
 @situation("three processes with Redis, gunicorn")
 @pytest.mark.proves("P01d", "P06a", "P07a")
 def wsgi_processes(stage: Stage) -> None:
     """The same without an event loop."""
-    _check_three(stage, gunicorn("-w", "1"))
+    _check_three(stage, gunicorn("-w", "1"), "pubsub.RedisPubSubChannelLayer")
 
 
-def _check_three(stage: Stage, command: Command) -> None:
-    site = sqlite_site(stage).having(SITE_REDIS=services.redis(stage).url)
+def _check_three(stage: Stage, command: Command, layer: str) -> None:
+    site = sqlite_site(stage).having(SITE_REDIS=services.redis(stage).url, SITE_LAYER=layer)
     served, url = three(stage, site, command)
     for _ in range(2):
         play(probe.try_everything(url, site.token))
@@ -60,36 +60,37 @@ def _check_three(stage: Stage, command: Command) -> None:
 
 
 @situation("Redis stopped and started in the middle")
-@pytest.mark.proves("P06a", "P07c")
+@pytest.mark.proves("P06", "P07c")
 def redis_away(stage: Stage) -> None:
     """Calls and runs go on without it; news and answers travel again once it is back, on streams that stayed open."""
     redis = services.redis(stage)
-    site = sqlite_site(stage).having(SITE_REDIS=redis.url)
-    served, url = three(stage, site, uvicorn())
-    play(probe.try_everything(url, site.token))
-    play(_lose(redis, url, site.token))
-    for one in served:
-        one.stop()
+    for layer in ("core.RedisChannelLayer", "pubsub.RedisPubSubChannelLayer"):
+        site = sqlite_site(stage).having(SITE_REDIS=redis.url, SITE_LAYER=layer)
+        served = [serve(stage, site, uvicorn()) for _ in range(2)]
+        play(_lose(redis, served, site.token))
+        for one in served:
+            one.stop()
 
 
-async def _lose(redis: Redis, url: str, token: str) -> None:
+async def _lose(redis: Redis, served: list[Served], token: str) -> None:
+    here, there = (one.url for one in served)
+    await probe.try_everything(there, token)
     async with (
-        connect(url, token) as client,
-        client.listen(resource_subscriptions=["parcels://all"]) as subscription,
+        connect(here, token) as client,
+        client.listen(resource_subscriptions=["parcels://all"]) as heard,
     ):
         await asyncio.to_thread(redis.stop)
-        for _ in range(3):
+        for url in (here, there):
             await probe.try_calls(url, token, "legacy")
             await probe.try_calls(url, token, "auto")
             await probe.try_question(url, token, "auto")
             await probe.try_code(url, token)
         await asyncio.to_thread(redis.start)
-
-        hearing = asyncio.ensure_future(anext(aiter(subscription)))
+        hearing = asyncio.ensure_future(anext(aiter(heard)))
 
         async def hear() -> None:
-            await call(url, token, "announce")
+            await call(there, token, "announce")
             await asyncio.wait_for(asyncio.shield(hearing), 1)
 
         await until(hear)
-    await until(lambda: probe.try_everything(url, token))
+    await until(lambda: probe.try_everything(here, token))
