@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary
 from django.http import HttpRequest
 
 from mcp_server.access import recent
-from mcp_server.access.origins import check_origin
 from mcp_server.access.principal import Principal
 from mcp_server.calls import tracing
 from mcp_server.calls.caller import Caller
@@ -22,7 +21,7 @@ from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.exceptions import UnknownTool
 from mcp_server.policy.rows import UNKNOWN, remembered_row
-from mcp_server.protocol import sessions, short
+from mcp_server.protocol import hosts, sessions, short
 from mcp_server.protocol.admission import SESSION_HEADER, read_body
 from mcp_server.protocol.frames import frames_for
 from mcp_server.protocol.replies import Reply, encode, failure
@@ -121,6 +120,7 @@ async def _call(plain: short.Plain, name: str, caller: Caller) -> Reply:
     return Reply(status=200, body=frames.call_tool(plain.id, rendered))
 
 
+_NOT_PLAIN = frozenset({"HTTP_ORIGIN", "HTTP_X_MCP_TOOLS"})
 _FROM_META = {
     "HTTP_MCP_PROTOCOL_VERSION": "mcp-protocol-version",
     "HTTP_MCP_METHOD": "mcp-method",
@@ -133,9 +133,9 @@ _FROM_META = {
 def recognise_in_view(endpoint: Endpoint, request: HttpRequest) -> short.Plain | None:
     """Return a plain request that came to a view and can be answered on one thread, without an event loop."""
     meta = request.META
-    if request.method != "POST" or meta.get("QUERY_STRING") or "HTTP_X_MCP_TOOLS" in meta:
+    if request.method != "POST" or meta.get("QUERY_STRING") or not _NOT_PLAIN.isdisjoint(meta):
         return None
-    if not is_plain_endpoint(endpoint) or check_origin(request) is not None:
+    if not is_plain_endpoint(endpoint) or not hosts.is_known(meta.get("HTTP_HOST", "")):
         return None
     body = read_body(request)
     headers = {name: meta[key] for key, name in _FROM_META.items() if key in meta}
