@@ -303,7 +303,7 @@ async def compare(seed: int, count: int, monkeypatch: pytest.MonkeyPatch) -> tup
     return sum(taken), differences
 
 
-@pytest.mark.proves("Q06", "P08")
+@pytest.mark.proves("P08")
 async def test_the_short_path_gives_the_kernels_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     taken, differences = await compare(SEED, REQUESTS, monkeypatch)
     assert not differences, "\n\n".join(differences[:3])
@@ -325,7 +325,7 @@ FAULTS: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.proves("Q06")
+@pytest.mark.proves("P08")
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_the_comparison_has_teeth(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from mcp_server.protocol import short
