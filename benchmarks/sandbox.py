@@ -24,6 +24,7 @@ ROWS = [
     for n in range(10_000)
 ]
 
+ROWS_TEXT = json.dumps(ROWS, separators=(",", ":")).encode()
 MAKE_ROWS = (
     "const rows = Array.from({length: 10000}, (_, id) => "
     "({id, name: 'user ' + id, email: 'user' + id + '@example.com', active: id % 2 == 0}))"
@@ -120,7 +121,7 @@ async def as_coroutine(work: Callable[[], Any]) -> Any:
 async def rows(name: str, arguments: Any) -> Any:
     from mcp_server.codemode.executor import ToolSuccess
 
-    return ToolSuccess(json.dumps(ROWS, separators=(",", ":")).encode())
+    return ToolSuccess(ROWS_TEXT)
 
 
 async def throughput(count: int) -> float:

@@ -120,7 +120,10 @@ class Worker:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 # Its whole session: a SANDBOX["COMMAND"] may stand between us and the worker.
                 os.killpg(self.process.pid, signal.SIGKILL)
-        threading.Thread(target=self._reap, name="mcp-sandbox-reaper", daemon=True).start()
+        try:
+            threading.Thread(target=self._reap, name="mcp-sandbox-reaper", daemon=True).start()
+        except RuntimeError:
+            self._reap()  # no thread starts any more while the interpreter shuts down
 
     def discard(self) -> None:
         """Kill a worker that nobody talks with any more, and close its socket."""

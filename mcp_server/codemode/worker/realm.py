@@ -9,6 +9,7 @@ from mcp_server.codemode.worker.terms import CODE_NAME
 from mcp_server.codemode.worker.v8 import Engine, Isolate, Kind, Result
 
 _FAILURES: Final = frozenset({Kind.THROWN, Kind.SYNTAX, Kind.OUT_OF_MEMORY, Kind.TERMINATED})
+_LARGE: Final = 16_384
 _FOLDER: Final = Path(__file__).resolve().parent / "runtime"
 
 
@@ -51,6 +52,7 @@ class Realm:
         [result] = self.isolate.evaluate(source)
         if result.kind is not Kind.OTHER:
             raise RealmError(result)
+        self.isolate.keep(b"%s.inbox" % self._name)
 
     def start(self, settings: dict[str, object], code: str) -> Turn:
         """Run the program's first part; line N of `code` is line N + 1 of what V8 compiles."""
@@ -64,7 +66,11 @@ class Realm:
 
     def turn(self, now: float, replies: list[bytes]) -> Turn:
         """Hand in `replies` and fire the timer that is due."""
-        text = _literal("[" + b",".join(replies).decode() + "]") if replies else b"''"
+        text = b"[%s]" % b",".join(replies) if replies else b""
+        if len(text) > _LARGE:
+            self.isolate.hand_over(b"text", text)
+            return self._step(b"%s.turn(%r,%s.inbox.text)" % (self._name, now, self._name))
+        text = _literal(text.decode())
         return self._step(b"%s.turn(%r,%s)" % (self._name, now, text))
 
     def look(self) -> Turn:

@@ -74,6 +74,7 @@ def _load(folder: str, flags: tuple[str, ...]) -> ctypes.CDLL:
         "mr_alloc_string_val": (_ValuePointer, [number, ctypes.c_char_p, number, byte]),
         "mr_free_value": (None, [number, _ValuePointer]),
         "mr_eval": (number, [number, _ValuePointer, number]),
+        "mr_set_object_item": (_ValuePointer, [number, _ValuePointer, _ValuePointer, _ValuePointer]),
         "mr_cancel_task": (None, [number, number]),
         "mr_set_hard_memory_limit": (None, [number, size]),
         "mr_hard_memory_limit_reached": (ctypes.c_bool, [number]),
@@ -94,6 +95,8 @@ class Isolate:
         self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._tasks: list[int] = []
         self._answered = 0
+        self._keeping = False
+        self._kept: Any = None
         self._context = self._library.mr_init_context(engine.callback)
         self._library.mr_set_hard_memory_limit(self._context, heap_bytes)
         engine.receivers[self._context] = self
@@ -110,6 +113,20 @@ class Isolate:
             self._library.mr_free_value(self._context, handle)
         return results
 
+    def keep(self, source: bytes) -> None:
+        """Remember the object that `source` evaluates to, as the place where `hand_over` puts texts."""
+        self._keeping = True
+        handle = self._post(source)
+        self._results.get()
+        self._library.mr_free_value(self._context, handle)
+
+    def hand_over(self, name: bytes, text: bytes) -> None:
+        """Set a property of the kept object to `text`: for large texts far cheaper than a literal in a program."""
+        key, value = (self._string(part) for part in (name, text))
+        done = self._library.mr_set_object_item(self._context, self._kept, key, value)
+        for handle in (key, value, done):
+            self._library.mr_free_value(self._context, handle)
+
     def interrupt(self) -> None:
         """Stop what runs now, uncatchably for the program; a loop of promise jobs does not stop."""
         tasks, answered = self._tasks, self._answered
@@ -125,8 +142,11 @@ class Isolate:
         self._library.mr_free_context(self._context)
         del self._engine.receivers[self._context]
 
+    def _string(self, text: bytes) -> Any:
+        return self._library.mr_alloc_string_val(self._context, text, len(text), Kind.STRING)
+
     def _post(self, source: bytes) -> Any:
-        handle = self._library.mr_alloc_string_val(self._context, source, len(source), Kind.STRING)
+        handle = self._string(source)
         self._tasks.append(self._library.mr_eval(self._context, handle, self._context))
         return handle
 
@@ -135,7 +155,10 @@ class Isolate:
         value = pointer.contents
         kind = Kind(value.type) if value.type in _KINDS else Kind.OTHER
         text = ctypes.string_at(value.content.pointer, value.length) if kind in _WITH_TEXT else b""
-        self._library.mr_free_value(self._context, pointer)
+        if self._keeping:
+            self._kept, self._keeping = pointer, False
+        else:
+            self._library.mr_free_value(self._context, pointer)
         self._answered += 1
         self._results.put(Result(kind, text))
 

@@ -26,8 +26,10 @@ const dataText = (data) => {
 };
 const fail = (error) => finish('error', '{' + errorMembers(error) + '}');
 
+const inbox = create(null);
 return freeze({
   __proto__: null,
+  inbox,
   prepare(text) {
     limits = parse(text);
     startedAt = dateNow();
@@ -46,6 +48,7 @@ return freeze({
   turn(time, text) {
     now = time;
     if (text !== '') {
+      inbox.text = undefined;
       const replies = parse(text);
       for (let i = 0; i < replies.length; i++) answer(replies[i]);
     }
