@@ -216,7 +216,7 @@ async def lets_connections_go(served: Served) -> None:
             await asyncio.sleep(0.05)
 
 
-@pytest.mark.proves("P05c", "R11")
+@pytest.mark.proves("P05c")
 async def test_waiting_for_a_person_counts_against_the_deadline(start: Callable[..., Served]) -> None:
     async def person(context: Any, params: Any) -> ElicitResult:
         await asyncio.sleep(SECONDS)
