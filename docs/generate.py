@@ -28,7 +28,7 @@ SETTINGS = {
     "threads": "Threads that run sync tools called from programs, per process.",
     "thread_context": "Dotted path to a context manager that takes the request and prepares such a thread (a tenant, say).",
     "limits": "Defaults of [limits](limits.md).",
-    "limit_ceilings": "Ceilings of limits.",
+    "limit_ceilings": "Ceilings of limits; a project can lower ours and cannot raise them.",
     "limits_pinned": "Limits that the admin shows and cannot change.",
     "rate_limits": 'Calls per user and tool, such as `{"default": "120/m"}`.',
     "sandbox.command": "Put before the worker's command line: another user, systemd-run, bwrap.",

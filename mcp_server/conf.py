@@ -220,6 +220,17 @@ def _limits(value: Any, where: str, errors: list[ConfigurationError]) -> Mapping
     return MappingProxyType(found)
 
 
+def _ceilings(value: Any, where: str, errors: list[ConfigurationError]) -> Mapping[str, int]:
+    found = _limits(value, where, errors)
+    for name, number in found.items():
+        highest = LIMIT_FIELDS[name].ceiling
+        if number > highest:
+            message = f"{where}[{name!r}] is {number}, above the built-in ceiling, and does not hold."
+            hint = f"Write at most {highest}: a project can lower this ceiling and cannot raise it."
+            errors.append(ConfigurationError(message, hint))
+    return found
+
+
 def _rates(value: Any, where: str, errors: list[ConfigurationError]) -> Mapping[str, str]:
     if not isinstance(value, Mapping) or not all(isinstance(item, str) for item in value.values()):
         raise ValueError('must map "default" or tool names to rates such as "60/m".')
@@ -248,7 +259,7 @@ _CONVERTERS: dict[tuple[type[Any], str], Converter] = {
     (Options, "threads"): _whole(1),
     (Options, "thread_context"): _optional(_text),
     (Options, "limits"): _limits,
-    (Options, "limit_ceilings"): _limits,
+    (Options, "limit_ceilings"): _ceilings,
     (Options, "limits_pinned"): _limit_names,
     (Options, "rate_limits"): _rates,
     (Options, "sandbox"): _nested(SandboxOptions),

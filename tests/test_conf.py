@@ -20,6 +20,10 @@ WRONG: dict[str, tuple[Any, str]] = {
     "endpoints": ({"ENDPOINTS": {"default": 5}}, "MCP_SERVER['ENDPOINTS'] must map endpoint names to dicts"),
     "a limit": ({"LIMITS": {"max_tool_cals": 3}}, "MCP_SERVER['LIMITS']['max_tool_cals'] is not a limit."),
     "a limit's value": ({"LIMITS": {"max_tool_calls": -1}}, "MCP_SERVER['LIMITS']['max_tool_calls'] must be a whole"),
+    "a ceiling above ours": (
+        {"LIMIT_CEILINGS": {"memory_limit_mb": 513}},
+        "MCP_SERVER['LIMIT_CEILINGS']['memory_limit_mb'] is 513, above the built-in ceiling, and does not hold.",
+    ),
     "a pinned limit": ({"LIMITS_PINNED": ["max_cals"]}, "MCP_SERVER['LIMITS_PINNED'] names 'max_cals'"),
     "nested": ({"LOG": {"LEVEL": "some"}}, "MCP_SERVER['LOG']['LEVEL'] must be one of 'all', 'errors', 'off'."),
     "nested unknown": ({"SANDBOX": {"JITLES": 1}}, "MCP_SERVER['SANDBOX']['JITLES'] is not a setting."),
