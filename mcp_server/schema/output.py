@@ -108,7 +108,12 @@ def read_output(
         return None
     try:
         return _from_type(annotation, declared=_is_structured(annotation))
-    except (PydanticUserError, TypeError, ValueError):
+    except (PydanticUserError, TypeError, ValueError) as error:
+        if getattr(error, "code", None) == "typed-dict-version":
+            raise ConfigurationError(
+                "its return annotation is a TypedDict that pydantic cannot read before Python 3.12.",
+                "Import TypedDict from typing_extensions.",
+            ) from error
         # `-> QuerySet[Order]` is good Python and no JSON Schema; what comes back decides when it comes.
         return None
 
