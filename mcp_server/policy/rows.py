@@ -1,13 +1,16 @@
 """The admin's row of an endpoint: read afresh for a run, at most a second old for what is asked at every call."""
 
 import asyncio
+import logging
 import math
 import time
 
-from django.db import connections, router
+from django.db import DatabaseError, connections, router
 from django.db.models.signals import post_delete, post_save
 
 from mcp_server.models import Limits as Row
+
+logger = logging.getLogger("mcp_server")
 
 RECENT_SECONDS = 1.0
 UNKNOWN = Row()
@@ -32,7 +35,12 @@ def recent_row(endpoint_name: str) -> Row | None:
     if known is not None and (time.monotonic() - known[0] < RECENT_SECONDS or _is_on_event_loop()):
         # A coroutine asks `remembered_row` first; what changed since then counts from the next question on.
         return known[1]
-    found = row(endpoint_name)
+    try:
+        found = row(endpoint_name)
+    except DatabaseError as error:
+        # What staff set last goes on to hold: a call that needs no database must not fail for this question.
+        logger.warning("Cannot read the limits of endpoint %s: %s", endpoint_name, type(error).__name__)
+        found = known[1] if known is not None else None
     _recent[endpoint_name] = (time.monotonic(), found)
     return found
 
