@@ -30,8 +30,9 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_URL = "static/"
 USE_TZ = True
 if redis := os.environ.get("SITE_REDIS"):
+    hosts = {"address": redis, "socket_timeout": 30}
     layer = os.environ.get("SITE_LAYER", "core.RedisChannelLayer")
-    CHANNEL_LAYERS = {"default": {"BACKEND": f"channels_redis.{layer}", "CONFIG": {"hosts": [redis]}}}
+    CHANNEL_LAYERS = {"default": {"BACKEND": f"channels_redis.{layer}", "CONFIG": {"hosts": [hosts]}}}
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": redis}}
 if os.environ.get("SITE_BEHIND_TLS"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

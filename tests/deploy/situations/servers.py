@@ -95,7 +95,10 @@ def uwsgi(stage: Stage) -> None:
 
 def uwsgi_command(port: int) -> list[str]:
     """Return the command of uWSGI on a port."""
+    # It ends the connection after each answer, which clients must know before they send the next request on it.
     options = [
+        *("--add-header", "Connection: close"),
+        "--single-interpreter",
         "--master",
         "--enable-threads",
         "--threads",
