@@ -48,7 +48,7 @@ def test_a_call_is_one_line_with_its_fields_and_none_of_its_arguments(caplog: An
     assert not any("hunter2" in str(value) for record in caplog.records for value in vars(record).values())
 
 
-@pytest.mark.proves("T14", "A07b")
+@pytest.mark.proves("T14d", "A07b")
 @pytest.mark.parametrize(
     ("arguments", "status", "level"),
     [({"number": "x"}, "invalid", "INFO"), ({"number": -1}, "crashed", "WARNING")],

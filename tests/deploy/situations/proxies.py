@@ -34,7 +34,7 @@ server {{
 
 
 @situation("nginx: TLS, buffering, prefix, time-outs")
-@pytest.mark.proves("P11b", "P12b")
+@pytest.mark.proves("P11b")
 def nginx(stage: Stage) -> None:
     """An ASGI and a WSGI server behind it; a call that is silent for longer than nginx waits."""
     site = sqlite_site(stage).having(SITE_BEHIND_TLS="1", SITE_PREFIX=PREFIX)

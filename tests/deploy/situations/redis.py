@@ -60,7 +60,7 @@ def _check_three(stage: Stage, command: Command, layer: str) -> None:
 
 
 @situation("Redis stopped and started in the middle")
-@pytest.mark.proves("P06", "P07c")
+@pytest.mark.proves("P06a")
 def redis_away(stage: Stage) -> None:
     """Calls and runs go on without it; news and answers travel again once it is back, on streams that stayed open."""
     redis = services.redis(stage)

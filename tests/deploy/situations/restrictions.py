@@ -22,7 +22,6 @@ def _within(script: str, *command: str) -> list[str]:
 
 
 @situation("a read-only file system")
-@pytest.mark.proves("S02b")
 def read_only(stage: Stage) -> None:
     """Nothing can be written but what the database server writes elsewhere."""
     machine.need_mounts()
@@ -39,7 +38,6 @@ def read_only(stage: Stage) -> None:
 
 
 @situation("another system user")
-@pytest.mark.proves("S02b")
 def another_user(stage: Stage) -> None:
     """Nobody's rights: the code can be read, nothing belongs to the user, there is no home."""
     machine.need_mounts()
@@ -77,7 +75,7 @@ def _closed_folder(path: Path) -> Path | None:
 
 
 @situation("no /proc")
-@pytest.mark.proves("S02b", "S13b")
+@pytest.mark.proves("S13b")
 def without_proc(stage: Stage) -> None:
     """Some hardened hosts do not mount it; the workers measure their memory all the same."""
     machine.need_mounts()
