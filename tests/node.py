@@ -1,4 +1,4 @@
-"""Node packages that judge what we write: the TypeScript compiler, and a tokenizer with its ranks in the package."""
+"""Node packages that judge what we write: the TypeScript compiler, a tokenizer with its ranks, and axe for pages."""
 
 import fcntl
 import functools
@@ -10,7 +10,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent.parent / ".ci" / "cache" / "node"
 JUDGE = Path(__file__).parent / "cases" / "judge.mjs"
-PACKAGES = {"typescript": "5.9.3", "gpt-tokenizer": "4.0.0"}
+PACKAGES = {"typescript": "5.9.3", "gpt-tokenizer": "4.0.0", "axe-core": "4.14.1"}
 
 _COUNT = """
 import { readFileSync } from "node:fs";
