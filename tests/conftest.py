@@ -3,10 +3,13 @@
 import inspect
 import os
 import shutil
+import threading
+from collections.abc import Generator
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from pytest_django.plugin import blocking_manager_key
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -36,3 +39,34 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     arguments: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in names}
     async_to_sync(pyfuncitem.obj)(**arguments)
     return True
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+    """Let the log's writer finish before the database is put back, and fail the test that left rows for the next one."""
+    from mcp_server.calls import journal
+
+    journal.flush(10)
+    yield
+    fixtures = set(getattr(item, "fixturenames", ()))
+    if {"db", "transactional_db"} & fixtures or item.get_closest_marker("django_db"):
+        with item.config.stash[blocking_manager_key].unblock():
+            left = _take_rows()
+        assert not left, f"rows were left behind: {left}"
+
+
+def _take_rows() -> dict[str, int]:
+    from mcp_server.models import CodeRun, Process, ToolCall
+
+    found = {model.__name__: model.objects.count() for model in (ToolCall, CodeRun, Process)}
+    for model in (ToolCall, CodeRun, Process):
+        model.objects.all().delete()
+    return {name: count for name, count in found.items() if count}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_heartbeat() -> None:
+    """Keep the heartbeat of this process still: every few seconds it would write into whatever test runs then."""
+    from mcp_server.calls import heartbeat
+
+    heartbeat._heart._thread = threading.main_thread()

@@ -26,7 +26,9 @@ def load_users() -> list[User]:
 
 def _user(number: int, first: str, last: str) -> User:
     # Nobody can sign in as a sample user: there is no password to guess.
+    # The programs of the demo name users by id, so the id is given, whatever was in the table before.
     return User(
+        pk=number,
         username=f"user{number}",
         first_name=first,
         last_name=last,
