@@ -170,6 +170,23 @@ def test_open_schemas_accept_any_argument_and_still_want_the_required_ones():
         prepare("return codemode.open_tool({ other: 2 })", tools)
 
 
+@pytest.mark.proves("C12b")
+async def test_a_dynamic_import_runs_and_rejects_with_what_is_available():
+    program = prepare("const a = 1;\nreturn await import('fs').catch((e) => `${e}`)", TOOLS)
+    (warning,) = program.warnings
+    assert (warning.line, warning.column) == (2, 14)
+    assert "`codemode` (the tools)" in warning.message
+    outcome = await run(program.code)
+    assert json.loads(outcome.value).startswith("Error: Modules are not available")
+    uncaught = (await run(prepare("const fs = await import('fs');", TOOLS).code)).error
+    assert "await codemode.<name>({...})" in uncaught.message
+
+
+@pytest.mark.proves("C12b")
+def test_a_thousand_imports_get_one_warning():
+    assert len(prepare("import('fs');\n" * 1000, TOOLS).warnings) == 1
+
+
 @pytest.mark.proves("C10e")
 @pytest.mark.parametrize(
     ("text", "place", "says"),

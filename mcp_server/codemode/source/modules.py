@@ -4,7 +4,7 @@ import re
 
 from tree_sitter import Node
 
-from mcp_server.codemode.source.errors import SourceError
+from mcp_server.codemode.source.errors import SourceError, SourceWarning
 from mcp_server.codemode.source.syntax import Syntax, end, start
 from mcp_server.codemode.source.text import Text
 
@@ -16,12 +16,13 @@ AVAILABLE = (
 _OWN_REQUIRE = re.compile(r"\b(?:function|const|let|var)\s+require\b")
 
 _KINDS = frozenset(
-    {"import_statement", "import_alias", "import", "export_statement", "meta_property", "call_expression"}
+    {"import_statement", "import_alias", "export_statement", "meta_property", "call_expression"}
 )
+_DYNAMIC = frozenset({"import"})
 
 
 def refuse_modules(program: Syntax, source: Text) -> None:
-    """Return if the program loads nothing.
+    """Return if the program loads nothing, or only by `import()`, whose failure it may catch.
 
     Raises:
         SourceError: of kind "module", at the first import, re-export, `require()` or `import.meta`.
@@ -29,6 +30,14 @@ def refuse_modules(program: Syntax, source: Text) -> None:
     for node in program.find(_KINDS):
         if _loads(program, node):
             raise _error(program, source, node)
+
+
+def warn_of_imports(program: Syntax, source: Text) -> list[SourceWarning]:
+    """Return a warning at the first `import()`: V8 rejects it with an error whose message does not say what there is."""
+    return [
+        source.warning(start(node), f"`import()` always fails. {AVAILABLE}")
+        for node in program.find(_DYNAMIC)[:1]
+    ]
 
 
 def _loads(program: Syntax, node: Node) -> bool:

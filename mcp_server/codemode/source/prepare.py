@@ -10,7 +10,7 @@ from mcp_server.codemode.source.checks import check
 from mcp_server.codemode.source.draft import Shift
 from mcp_server.codemode.source.errors import SourceWarning
 from mcp_server.codemode.source.fences import unfence
-from mcp_server.codemode.source.modules import refuse_modules
+from mcp_server.codemode.source.modules import refuse_modules, warn_of_imports
 from mcp_server.codemode.source.syntax import Syntax, parse
 from mcp_server.codemode.source.text import Position, Text, blanks, join
 from mcp_server.codemode.source.tools import ToolSummary
@@ -89,7 +89,9 @@ def prepare(text: str, tools: Mapping[str, ToolSummary]) -> Program:
     refuse_modules(plain, source)
     finder = ValueFinder(plain, source)
     finder.run()
-    warnings = [] if plain.has_error else check(plain, source, tools, finder.given_back)
+    warnings = warn_of_imports(plain, source)
+    if not plain.has_error:
+        warnings += check(plain, source, tools, finder.given_back)
     code, shifts = finder.draft.finish(source)
     return Program(code, tuple(warnings), shifts)
 
