@@ -66,7 +66,7 @@ def test_an_empty_overview_says_so(root):
     assert "No process has served a call yet" in page
 
 
-@pytest.mark.proves("A05b")
+@pytest.mark.proves("A05b", "S02c")
 def test_processes_show_their_workers_what_their_confinement_lacks_and_lost_rows(root):
     measures = dict.fromkeys(
         [
