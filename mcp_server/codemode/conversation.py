@@ -54,14 +54,15 @@ class Conversation:
         self._call = call
         self._observer = observer
         self._names = tuple(job.tools.values())
-        self._running: dict[int, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._outgoing: list[bytes] = []
         self._sending = False
         # Whether a frame may have been written in part: its worker then cannot be talked with again.
         self.torn = False
         self._over = False
-        self._seen: set[int] = set()
+        # The tool or reserved name that each call of this run asked for, by the call's number.
+        self._asked: dict[int, str] = {}
+        self._unanswered: dict[int, str] = {}
         self._reserved_calls = 0
         self._entries = 0
         self.outcome = RunOutcome(status="crashed")
@@ -136,14 +137,13 @@ class Conversation:
             self._observer(entry)
 
     def _accept(self, request: CallRequest) -> None:
-        if request.number in self._seen:
+        if request.number in self._asked:
             raise Violation("call number used twice")
-        self._seen.add(request.number)
-        name = self._admit(request.target)
+        name = self._asked[request.number] = self._admit(request.target)
         if len(request.arguments.encode(errors="replace")) > self._job.limits.max_request_bytes:
             raise Violation("arguments beyond the limit")
         task = asyncio.get_running_loop().create_task(self._answer(request, name))
-        self._running[request.number] = name
+        self._unanswered[request.number] = name
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -163,7 +163,7 @@ class Conversation:
     async def _answer(self, request: CallRequest, name: str) -> None:
         reply = await self._reply(request, name)
         body = self._success(reply, name) if isinstance(reply, ToolSuccess) else self._failure(reply, name)
-        self._running.pop(request.number, None)
+        self._unanswered.pop(request.number, None)
         if self._over:
             return  # a call that would not be cancelled: the worker may be in another run by now
         # A worker that is gone is told to whoever waits for its next frame.
@@ -249,7 +249,7 @@ class Conversation:
         if ending.refused_calls:
             outcome.limit = "max_tool_calls"
         outcome.calls += ending.refused_calls + ending.refused_bytes
-        outcome.unawaited = list(self._running.values())
+        outcome.unawaited = self._unawaited(ending)
         if ending.kind in ("ok", "undefined"):
             outcome.status = "ok"
             self._take_value(ending)
@@ -260,6 +260,13 @@ class Conversation:
             outcome.status = "error"
             outcome.error = self._explain(ending)
         return outcome
+
+    def _unawaited(self, ending: Ending) -> list[str]:
+        if not self._asked.keys() >= set(ending.left_over):
+            raise Violation("end with a call that was never made")
+        # A program that a limit cut off cannot say what it waited for.
+        left_over = self._unanswered if ending.kind == "limit" else ending.left_over
+        return [name for number in left_over if (name := self._asked[number]) not in RESERVED]
 
     def _take_value(self, ending: Ending) -> None:
         if ending.kind == "undefined":

@@ -39,7 +39,8 @@ class RunOutcome:
 
     `value` is JSON text within `max_result_bytes`, None for no value; `value_dropped` says what shortening left out.
     `limit` names the limit that was met: it ended the run where `status` is "limit", else the program went on.
-    `unawaited` names tools whose calls were still running at the end; those calls were cancelled.
+    `unawaited` names tools, once for each call without an answer when the program ended or a limit cut it off; such calls
+    are cancelled. What was answered by then is the program's knowledge, not ours: a tool may be done a moment earlier.
     """
 
     status: Status

@@ -234,8 +234,9 @@ def _read_outcome(result: ProgramResult, outcome: RunOutcome, program: Program) 
     result.warnings = [f"Line {item.line}: {item.message}" for item in program.warnings]
     if outcome.unawaited:
         names = ", ".join(sorted(set(outcome.unawaited)))
+        advice = "" if outcome.status == "limit" else " Write `await` before a call that must finish."
         result.warnings.append(
-            f"Still running when the program ended, and cancelled: {names}. Write `await` before a call that must finish."
+            f"Without an answer when the program ended, and cancelled unless done by then: {names}.{advice}"
         )
     if outcome.error is not None:
         result.error = _locate(outcome.error, program)

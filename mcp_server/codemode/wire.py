@@ -12,7 +12,7 @@ from mcp_server.codemode.outcome import LogEntry
 from mcp_server.codemode.safety import safe_text
 from mcp_server.codemode.worker.terms import HEADER, LIMIT_OF_CAUSE, RESERVED, VERSION
 
-_MAX_HEAD: Final = 4096
+_MAX_HEAD: Final = 1 << 18
 _LEVELS: Final = frozenset({"log", "info", "warn", "error", "debug", "trace"})
 _ENDS: Final = frozenset(
     {"ok", "undefined", "error", "oversize", "never_settles", "syntax", "thrown", "limit"}
@@ -35,7 +35,10 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The last frame of a run: how it ended, what it used (seconds, bytes), and the value or error as raw text."""
+    """The last frame of a run: how it ended, what it used (seconds, bytes), and the value or error as raw text.
+
+    `left_over` has the numbers of the calls that the program did not wait for.
+    """
 
     kind: str
     limit: str
@@ -46,6 +49,7 @@ class Ending:
     refused_calls: int
     refused_bytes: int
     dropped_logs: int
+    left_over: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,7 @@ def read_ending(payload: bytes) -> Ending:
         refused_calls=_whole(found, "refused_calls"),
         refused_bytes=_whole(found, "refused_bytes"),
         dropped_logs=_whole(found, "dropped_logs"),
+        left_over=_numbers(found, "left_over"),
     )
 
 
@@ -173,6 +178,13 @@ def _whole(found: dict[str, Any], name: str, *, least: int = 0) -> int:
     if not _is_whole(value) or value < least:
         raise Violation(f"{name} is not a number in range")
     return int(value)
+
+
+def _numbers(found: dict[str, Any], name: str) -> tuple[int, ...]:
+    values = found.get(name, [])
+    if not isinstance(values, list) or not all(map(_is_whole, values)) or len(set(values)) != len(values):
+        raise Violation(f"{name} is not a list of different numbers")
+    return tuple(values)
 
 
 def _seconds(found: dict[str, Any], name: str) -> float:

@@ -278,7 +278,6 @@ async def test_requirement_17_errors_have_lines_of_the_program_and_nothing_of_ou
 async def test_requirement_18_an_idle_worker_sleeps_without_a_timeout():
     await value("return 1")
     pid = executor.workers()[0].pid
-    await asyncio.sleep(0.3)
 
     def switches():
         lines = [
@@ -288,9 +287,13 @@ async def test_requirement_18_an_idle_worker_sleeps_without_a_timeout():
         ]
         return sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
 
-    before = switches()
-    await asyncio.sleep(1)
-    assert switches() == before
+    # It prepares the next isolate first, for as long as a busy machine takes; one that polls never has a quiet second.
+    for _ in range(10):
+        before = switches()
+        await asyncio.sleep(1)
+        if switches() == before:
+            return
+    pytest.fail("the idle worker wakes up")
 
 
 @pytest.mark.proves("S13a")

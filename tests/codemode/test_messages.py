@@ -19,7 +19,8 @@ PROGRAMS = {
     "typo in a tool's name": "const users = await codemode.listUser();\nreturn users.length;",
     "typo in an argument's name": 'return await codemode.create_todo({titel: "Milk", user_id: "1"});',
     "wrong type": 'return await codemode.create_todo({title: "Milk", user_id: 1});',
-    "missing await": "const rows = codemode.yearly_report();\nreturn rows.map(row => row.total);",
+    "missing await": "const users = codemode.list_users();\nreturn users.map(user => user.name);",
+    "slow tool": "return await codemode.yearly_report();",
     "thrown string": 'const users = await codemode.list_users();\nif (users.length < 9) throw "too few users";',
     "thrown object": "throw {code: 7, reason: 'no stock'};",
     "limit hit": 'for (let n = 0; n < 9; n++) {\n  await codemode.create_todo({title: `Task ${n}`, user_id: "1"});\n}',
@@ -40,7 +41,9 @@ PROGRAMS = {
 def client(db: None) -> Iterator[MCPClient]:
     with registry.isolated(empty=True):
         endpoint("code", code_mode="on")
-        Limits.objects.create(endpoint="code", max_tool_calls=3, cpu_time_limit_ms=300)
+        Limits.objects.create(
+            endpoint="code", max_tool_calls=3, cpu_time_limit_ms=300, wall_time_limit_ms=2000
+        )
 
         @tool(annotations="read")
         def list_users() -> list[dict[str, str]]:

@@ -405,7 +405,8 @@ async def test_a_tool_that_cannot_be_cancelled_answers_into_the_void():
                 continue
         return ToolSuccess(b'"late"')
 
-    outcome = await run("codemode.echo(); return 'early'", call=refuse_to_go)
+    leave = "codemode.echo(); await new Promise(r => setTimeout(r, 50)); return 'early'"
+    outcome = await run(leave, call=refuse_to_go)
     assert (outcome.value, outcome.unawaited) == ('"early"', ["echo"])
     next_run = asyncio.ensure_future(
         value("return await Promise.race([codemode.slow(), new Promise(r => setTimeout(r, 200, 'mine'))])")

@@ -71,6 +71,30 @@ async def test_a_call_that_nobody_awaits_is_named_and_cancelled():
     assert (outcome.value, outcome.unawaited) == ('"early"', ["slow"])
 
 
+@pytest.mark.proves("C10e")
+@pytest.mark.parametrize("pause", ["", "await new Promise(r => setTimeout(r, 1));"])
+async def test_what_is_named_does_not_depend_on_how_fast_the_tool_is(pause):
+    # The last answer that the program heard decides, not what the host had done by then.
+    call = "codemode.echo({}); codemode.$search('echo');"
+    for _ in range(20):
+        outcome = await run(f"{pause} {call} return 1")
+        assert (outcome.unawaited, outcome.calls) == (["echo"], 1)
+
+
+@pytest.mark.proves("C10e")
+async def test_a_call_that_was_answered_is_not_named():
+    code = "let heard; codemode.echo({}).then(() => heard()); await new Promise(r => { heard = r }); return 1"
+    assert (await run(code)).unawaited == []
+
+
+@pytest.mark.proves("C10e", "S09")
+async def test_a_call_whose_arguments_never_settle_is_reported_at_once():
+    found = await run("return await codemode.echo({a: new Promise(() => {})})")
+    assert found.error.kind == "never_settles"
+    assert (found.unawaited, found.calls) == ([], 0)
+    assert found.wall_ms < 5_000
+
+
 @pytest.mark.proves("C08a")
 async def test_a_failed_tool_throws_an_error_with_status_data_and_tool():
     caught = await value(

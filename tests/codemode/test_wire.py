@@ -32,6 +32,10 @@ def messages(*items):
     return frame(b"M" + json.dumps(items).encode())
 
 
+def done(**more):
+    return DONE[:-2] + b"," + json.dumps(more).encode()[1:] + b"\n"
+
+
 def call(number=1, target=0, arguments="{}"):
     return {"t": "call", "i": number, "n": target, "a": arguments}
 
@@ -119,6 +123,11 @@ VIOLATIONS = {
     "end with endless time": [frame(b'D{"kind":"ok","cpu":1e999,"wall":0}\n1')],
     "end with a time before it began": [frame(b'D{"kind":"ok","cpu":-1,"wall":0}\n1')],
     "end without times": [frame(b'D{"kind":"ok"}\n1')],
+    "end with a call that was never made": [messages(call(1)), frame(done(left_over=[2]) + b"1")],
+    "end with a call made twice": [messages(call(1)), frame(done(left_over=[1, 1]) + b"1")],
+    "end with a call that is no number": [messages(call(1)), frame(done(left_over=[True]) + b"1")],
+    "end with a call that is a list": [messages(call(1)), frame(done(left_over=[[1]]) + b"1")],
+    "end with calls that are no list": [messages(call(1)), frame(done(left_over={"1": 1}) + b"1")],
     "value that is no JSON": [frame(DONE + b"{")],
     "value that is two values": [frame(DONE + b"1 2")],
     "value that is not a number": [frame(DONE + b"NaN")],

@@ -17,17 +17,24 @@ class Channel:
         self.socket = socket.socket(fileno=descriptor)
         self.lock = threading.Lock()
         self._buffer = bytearray()
+        self._held = b""
         self._readable = select.poll()
         self._readable.register(self.socket, select.POLLIN)
 
     def send(self, kind: bytes, *parts: bytes) -> None:
-        """Write one frame whole; the worker ends when the host is gone."""
-        frame = b"".join((HEADER.pack(len(kind) + sum(map(len, parts))), kind, *parts))
+        """Write one frame whole, after those that are held; the worker ends when the host is gone."""
+        frame = _frame(kind, parts)
         with self.lock:
+            held, self._held = self._held, b""
             try:
-                self.socket.sendall(frame)
+                self.socket.sendall(held + frame if held else frame)
             except OSError:
                 os._exit(0)
+
+    def hold(self, kind: bytes, *parts: bytes) -> None:
+        """Keep a frame until the next one is sent, so that the host gets both at once."""
+        with self.lock:
+            self._held += _frame(kind, parts)
 
     def receive(self, timeout: float | None = None) -> bytes | None:
         """Return the next payload, or None after `timeout` seconds; the worker ends when the host hung up."""
@@ -52,3 +59,7 @@ class Channel:
         frame = bytes(self._buffer[HEADER.size : end])
         del self._buffer[:end]
         return frame
+
+
+def _frame(kind: bytes, parts: tuple[bytes, ...]) -> bytes:
+    return b"".join((HEADER.pack(len(kind) + sum(map(len, parts))), kind, *parts))

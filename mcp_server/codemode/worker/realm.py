@@ -19,7 +19,10 @@ def read_runtime() -> bytes:
 
 
 class Turn(NamedTuple):
-    """What the realm tells after each step; times are milliseconds since the run's start, -1 for none."""
+    """What the realm tells after each step; times are milliseconds since the run's start, -1 for none.
+
+    `left_over` has the numbers of the calls that the program did not wait for, known once it is done.
+    """
 
     state: str
     pending: int
@@ -27,6 +30,7 @@ class Turn(NamedTuple):
     refused_calls: int
     refused_bytes: int
     dropped_logs: int
+    left_over: list[int]
     messages: bytes
 
 
@@ -97,8 +101,11 @@ class Realm:
 
 def _turn(text: bytes) -> Turn:
     head, _, messages = text.partition(b"\n")
-    state, pending, due, calls, size, logs = head.split(b" ")
-    return Turn(state.decode(), int(pending), float(due), int(calls), int(size), int(logs), messages)
+    state, pending, due, calls, size, logs, numbers = head.split(b" ")
+    left_over = [int(number) for number in numbers.split(b",") if number]
+    return Turn(
+        state.decode(), int(pending), float(due), int(calls), int(size), int(logs), left_over, messages
+    )
 
 
 def _literal(text: str) -> bytes:

@@ -4,7 +4,7 @@ import struct
 from enum import IntEnum
 from typing import Final
 
-VERSION: Final = "0.1.0/1"
+VERSION: Final = "0.1.0/2"
 """Sent in the worker's first frame: files may be upgraded under a running host, which then must refuse the worker."""
 
 HEADER: Final = struct.Struct(">I")

@@ -51,17 +51,17 @@ const tooLargeFor = (name, site) => {
 };
 const callTool = (target, name, args, site) => new $Promise((resolve, reject) => {
   if (!admit(name)) { reject(tooMany(name, site)); return; }
-  const id = ++sequence;
-  mapSet(pending, id, { __proto__: null, resolve, reject, name, site });
   encode(args.length === 0 ? undefined : args.length === 1 ? args[0] : args, 'arguments', limits.requestBytes, (text) => {
     if (text === undefined) text = '{}';
     if (utf8Exceeds(text, limits.requestBytes)) {
-      mapDelete(pending, id);
       reject(tooLargeFor(name, site));
       return;
     }
+    // Only a call that is sent is waited for: one whose arguments hold a promise that never settles never is.
+    const id = ++sequence;
+    mapSet(pending, id, { __proto__: null, resolve, reject, name, site });
     emit('{"t":"call","i":' + id + ',"n":' + target + ',"a":' + stringify(text) + '}');
-  }, (error) => { mapDelete(pending, id); reject(error === tooLarge ? tooLargeFor(name, site) : error); });
+  }, (error) => { reject(error === tooLarge ? tooLargeFor(name, site) : error); });
 });
 // `$search("words", {limit: 3})` reads better than one object with named parts; such an object works too.
 const named = (parameters, args) => {
@@ -141,6 +141,12 @@ const registerTools = (entries) => {
     const name = limits.reserved[i][0];
     mapSet(tools, name, { __proto__: null, target: stringify(name), name, parameters: limits.reserved[i][1] });
   }
+};
+// The numbers of the calls without an answer; of interest once the program is done: nobody will await them any more.
+const unanswered = () => {
+  let text = '';
+  mapEach(pending, (call, id) => { text += (text === '' ? '' : ',') + id; });
+  return text;
 };
 const answer = (reply) => {
   const call = mapGet(pending, reply.i);

@@ -54,7 +54,8 @@ return freeze({
     }
     fireDue();
   },
-  // First line: state, calls that are waited for, when the next timer is due, what was refused and dropped; then messages.
+  // First line: state, calls that are waited for, when the next timer is due, what was refused and dropped, the numbers of
+  // the calls left over at the end; then messages.
   drain() {
     let text = '';
     while (outboxFrom < outboxSize && text.length < 1000000) {
@@ -64,7 +65,7 @@ return freeze({
     const more = outboxFrom < outboxSize;
     if (!more) { outbox = list(); outboxSize = outboxFrom = 0; }
     const timer = earliest();
-    return (more ? 'more' : state) + ' ' + mapSize(pending) + ' ' + (timer === null ? -1 : timer.due) + ' ' + refusedCalls + ' ' + refusedBytes + ' ' + logsDropped + '\n[' + text + ']';
+    return (more ? 'more' : state) + ' ' + mapSize(pending) + ' ' + (timer === null ? -1 : timer.due) + ' ' + refusedCalls + ' ' + refusedBytes + ' ' + logsDropped + ' ' + (more || state === 'running' ? '' : unanswered()) + '\n[' + text + ']';
   },
   result() { return outcome; },
 });
