@@ -122,7 +122,7 @@ async def through_remote(server, name: str, arguments):
                 return {"version": client.protocol_version, "tools": tools, "result": found}
         except BaseException as error:  # a deadline cancels
             log.seek(0)
-            error.add_note(log.read())
+            error.add_note(log.read()[:2000])
             raise
 
 
