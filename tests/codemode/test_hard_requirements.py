@@ -229,7 +229,7 @@ async def test_requirement_13_a_cancelled_run_is_killed_and_the_pool_recovers():
     assert await value(HARMLESS) == 42
 
 
-@pytest.mark.proves("S10a", "S10b")
+@pytest.mark.proves("Q07b", "S10a", "S10b")
 def test_requirement_14_workers_start_lazily_and_never_at_import():
     script = (
         "import django; from django.conf import settings;"
