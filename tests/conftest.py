@@ -42,12 +42,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, None, None]:
     """Let the log's writer finish before the database is put back, and fail the test that left rows for the next one."""
     from mcp_server.calls import journal
 
     journal.flush(10)
     yield
+    if nextitem is None:
+        return  # the database is gone
     fixtures = set(getattr(item, "fixturenames", ()))
     if {"db", "transactional_db"} & fixtures or item.get_closest_marker("django_db"):
         with item.config.stash[blocking_manager_key].unblock():
