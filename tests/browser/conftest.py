@@ -1,4 +1,4 @@
-"""One demo for all tests in the browser."""
+"""One demo for the tests of each module in the browser."""
 
 import importlib.util
 import os
@@ -20,7 +20,8 @@ def missing() -> str:
     return node.missing()
 
 
-@pytest.fixture(scope="session")
+# Of a module, not of the session: while it is open, an event loop runs on this thread, where other tests want none.
+@pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     # CI installs everything: there these tests run, or fail.
     if not os.environ.get("CI") and (reason := missing()):
