@@ -144,6 +144,40 @@ async def test_console_lines_beyond_the_limit_are_counted():
     assert (await run("for (let i = 0; i < 4; i++) console.log(i)", max_log_entries=4)).dropped_logs == 0
 
 
+ENDLESS = {
+    "a loop of promise jobs": ("for (;;) await null", "cpu_time_limit_ms"),
+    "promise jobs that start others": ("const f = () => Promise.resolve().then(f); await f()", "cpu_time_limit_ms"),
+    "a loop": ("for (;;);", "cpu_time_limit_ms"),
+    "memory": ("const a = []; for (;;) a.push(new Array(1e4).fill({}))", "memory_limit_mb"),
+    "memory in promise jobs": ("const a = []; for (;;) a.push(await new Array(1e4).fill({}))", "memory_limit_mb"),
+}  # fmt: skip
+
+
+@pytest.mark.proves("C10b", "C12c")
+@pytest.mark.parametrize("name", sorted(ENDLESS))
+@pytest.mark.parametrize("pause", ["", "await codemode.echo();"])
+async def test_console_lines_come_along_when_a_limit_ends_the_run(name, pause):
+    code, limit = ENDLESS[name]
+    cpu = 400 if limit == "cpu_time_limit_ms" else 6000
+    before = "console.log('first'); console.warn('€', '\\ud800', '\\u{1F600}\\n2');"
+    outcome = await run(f"console.info('zero'); {pause} {before} {code}", cpu_time_limit_ms=cpu)
+    assert (outcome.status, outcome.limit) == ("limit", limit)
+    lines = [(entry.level, entry.text) for entry in outcome.logs]
+    assert lines == [("info", "zero"), ("log", "first"), ("warn", "€ \ufffd \U0001f600\n2")]
+
+
+@pytest.mark.proves("C10b", "C13d")
+@pytest.mark.parametrize("size", [10, 8000])
+async def test_console_lines_of_a_loop_of_promise_jobs_are_kept_within_the_limits_and_counted(size):
+    flood = f"for (let n = 0; ; n++) {{ await null; console.log(n, 'x'.repeat({size})) }}"
+    outcome = await run(flood, cpu_time_limit_ms=400, max_log_entries=50)
+    assert outcome.limit == "cpu_time_limit_ms"
+    kept = len(outcome.logs)
+    assert [entry.text.split()[0] for entry in outcome.logs] == [str(n) for n in range(kept)]
+    assert kept == 50 if size == 10 else 5 <= kept < 50
+    assert outcome.dropped_logs > 50
+
+
 async def test_a_long_console_line_is_cut():
     [entry] = (await run("console.log('x'.repeat(1e6))")).logs
     assert len(entry.text) < 9000

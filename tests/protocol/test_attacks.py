@@ -75,7 +75,7 @@ def _outcome(result: CallToolResult) -> str:
     return "tool_error" if name == "ToolError" else f"js_error:{name}"
 
 
-@pytest.mark.proves("S12", "S05c", "S03a")
+@pytest.mark.proves("S12")
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 async def test_an_attack_over_http_ends_as_expected_and_harms_nobody(attacked: Served, name: str) -> None:
     site, endpoint = attacked.site, _endpoint(name)
@@ -100,7 +100,7 @@ def _check_note(name: str, result: CallToolResult) -> None:
     assert not any("/etc/passwd" in text for text in texts)
 
 
-@pytest.mark.proves("S03a", "S12")
+@pytest.mark.proves("S03", "S12")
 async def test_the_run_after_one_that_leaves_traces_sees_none_over_http(attacked: Served) -> None:
     write, read = ((FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in LEAK)
     async with connect(attacked, "auto", attacked.site.staff, endpoint="/attacked") as client:

@@ -61,7 +61,7 @@ def _serve(channel: Channel, config: dict[str, Any]) -> None:
             os._exit(Cause.PROTOCOL)
         job = json.loads(frame[1:])
         bounds = Bounds(job["cpu_ms"] / 1000, job["wall_ms"] / 1000, base + 2 * memory + _RESIDENT_SLACK)
-        monitor.begin(bounds, realm.isolate.interrupt)
+        monitor.begin(bounds, realm)
         settings = {**job["runtime"], "seed": list(secrets.token_bytes(32))}
         Run(channel, monitor, realm).execute(settings, job["code"])
         realm.isolate.free()

@@ -1,24 +1,21 @@
 """The thread that ends a run at its CPU, wall or memory limit, whatever the program does (contract C13, S04, S05)."""
 
+import json
 import os
 import select
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from mcp_server.codemode.worker.channel import Channel
 from mcp_server.codemode.worker.memory import resident_bytes
-from mcp_server.codemode.worker.terms import DONE, LIMIT_OF_CAUSE, Cause
+from mcp_server.codemode.worker.realm import NO_MESSAGES, Realm
+from mcp_server.codemode.worker.terms import DONE, LIMIT_OF_CAUSE, MESSAGES, Cause
 
 _TICK: Final = 0.01
 _GRACE: Final = 0.15
 _HANG_UP: Final = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
-
-
-def _nothing() -> None:
-    """Stand for the interrupt while no run is active."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +36,16 @@ class Monitor(threading.Thread):
         self._wake_in, self._wake_out = os.pipe()
         self._lock = threading.Lock()
         self._bounds: Bounds | None = None
-        self._interrupt: Callable[[], None] = _nothing
+        self._realm: Realm | None = None
         self._begun = (0.0, 0.0)
         self._floor = 0
         self.verdict: Cause | None = None
         self.peak = 0
 
-    def begin(self, bounds: Bounds, interrupt: Callable[[], None]) -> None:
-        """Watch a run from now on; `interrupt` stops its JavaScript where that can be stopped."""
+    def begin(self, bounds: Bounds, realm: Realm) -> None:
+        """Watch a run from now on."""
         with self._lock:
-            self._bounds, self._interrupt = bounds, interrupt
+            self._bounds, self._realm = bounds, realm
             self._begun = (time.process_time(), time.monotonic())
             self._floor = resident_bytes()
             self.peak = 0
@@ -93,8 +90,9 @@ class Monitor(threading.Thread):
                 return
             self.verdict = self._exceeded(self._bounds)
             verdict = self.verdict
-        if verdict is not None:
-            self._end(verdict)
+            realm = self._realm
+        if verdict is not None and realm is not None:
+            self._end(verdict, realm)
 
     def _exceeded(self, bounds: Bounds) -> Cause | None:
         cpu, wall = self.spent()
@@ -106,13 +104,28 @@ class Monitor(threading.Thread):
             return Cause.CPU
         return Cause.WALL if wall > bounds.wall else None
 
-    def _end(self, verdict: Cause) -> None:
+    def _end(self, verdict: Cause, realm: Realm) -> None:
         # The main thread has a moment to bring home what the console holds; a loop of promise jobs never lets it.
-        self._interrupt()
-        time.sleep(_GRACE)
-        if self._channel.lock.acquire(timeout=_GRACE):
-            self._channel.lock.release()
-            cpu, wall = self.spent()
-            head = f'{{"kind":"limit","limit":"{LIMIT_OF_CAUSE[verdict]}","cpu":{cpu:.6f},"wall":{wall:.6f},"peak":{self.peak}}}\n'
-            self._channel.send(DONE, head.encode())
-        os._exit(verdict)
+        try:
+            realm.isolate.interrupt()
+            time.sleep(_GRACE)
+            if self._channel.lock.acquire(timeout=_GRACE):
+                self._channel.lock.release()
+                self._tell(verdict, realm)
+        finally:
+            os._exit(verdict)
+
+    def _tell(self, verdict: Cause, realm: Realm) -> None:
+        messages, dropped = realm.unread()
+        if messages != NO_MESSAGES:
+            self._channel.hold(MESSAGES, messages)
+        cpu, wall = self.spent()
+        head = {
+            "kind": "limit",
+            "limit": LIMIT_OF_CAUSE[verdict],
+            "cpu": cpu,
+            "wall": wall,
+            "peak": self.peak,
+            "dropped_logs": dropped,
+        }
+        self._channel.send(DONE, json.dumps(head).encode() + b"\n")

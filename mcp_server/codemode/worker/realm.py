@@ -1,5 +1,7 @@
 """One realm of one run: an isolate with the runtime loaded, driven by texts that go in and come out."""
 
+import codecs
+import ctypes
 import json
 import secrets
 from pathlib import Path
@@ -10,6 +12,8 @@ from mcp_server.codemode.worker.v8 import Engine, Isolate, Kind, Result
 
 _FAILURES: Final = frozenset({Kind.THROWN, Kind.SYNTAX, Kind.OUT_OF_MEMORY, Kind.TERMINATED})
 _LARGE: Final = 16_384
+_UNREAD_HEAD: Final = 8
+NO_MESSAGES: Final = b"[]"
 _FOLDER: Final = Path(__file__).resolve().parent / "runtime"
 
 
@@ -56,7 +60,8 @@ class Realm:
         [result] = self.isolate.evaluate(source)
         if result.kind is not Kind.OTHER:
             raise RealmError(result)
-        self.isolate.keep(b"%s.inbox" % self._name)
+        self._inbox = self.isolate.keep(b"%s.inbox" % self._name)
+        self._unread, self._unread_bytes = self.isolate.memory(self.isolate.keep(b"%s.unread" % self._name))
 
     def start(self, settings: dict[str, object], code: str) -> Turn:
         """Run the program's first part; line N of `code` is line N + 1 of what V8 compiles."""
@@ -72,7 +77,7 @@ class Realm:
         """Hand in `replies` and fire the timer that is due."""
         text = b"[%s]" % b",".join(replies) if replies else b""
         if len(text) > _LARGE:
-            self.isolate.hand_over(b"text", text)
+            self.isolate.hand_over(self._inbox, b"text", text)
             return self._step(b"%s.turn(%r,%s.inbox.text)" % (self._name, now, self._name))
         text = _literal(text.decode())
         return self._step(b"%s.turn(%r,%s)" % (self._name, now, text))
@@ -85,6 +90,19 @@ class Realm:
         """Return the value or error of the finished program as UTF-8."""
         [result] = self.isolate.evaluate(b"%s.result()" % self._name)
         return _text(result)
+
+    def unread(self) -> tuple[bytes, int]:
+        """Return the console entries that no turn brought, as messages, and how many were dropped.
+
+        They are read from memory: V8 may be in a loop that never lets it answer, or have no memory left for it.
+        """
+        units, dropped = (ctypes.c_uint32 * 2).from_address(self._unread)
+        size = min(units * 2, self._unread_bytes - _UNREAD_HEAD)
+        data = ctypes.string_at(self._unread + _UNREAD_HEAD, size)
+        # Not `decode`: a confined worker cannot load the module of a codec.
+        text, _ = codecs.utf_16_le_decode(data, "replace", True)
+        entries = [json.loads(line) for line in text.split("\n")[:-1]]
+        return json.dumps(entries, separators=(",", ":")).encode(), dropped
 
     def probe(self, source: bytes) -> bytes:
         """Return the text that `source` evaluates to, to see V8's flags by their effect."""

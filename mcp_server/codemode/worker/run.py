@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 
 from mcp_server.codemode.worker.channel import Channel
 from mcp_server.codemode.worker.monitor import Monitor
-from mcp_server.codemode.worker.realm import Realm, RealmError, Turn
+from mcp_server.codemode.worker.realm import NO_MESSAGES, Realm, RealmError, Turn
 from mcp_server.codemode.worker.terms import DONE, LIMIT_OF_CAUSE, MESSAGES, REPLY, Cause
 from mcp_server.codemode.worker.v8 import Kind
 
@@ -51,7 +51,7 @@ class Run:
 
     def _forward(self, turn: Turn) -> None:
         self._last = turn
-        if turn.messages == b"[]":
+        if turn.messages == NO_MESSAGES:
             return
         # With the end in its hands the host starts none of the calls that the program did not wait for: whether such a
         # call takes place would be a matter of microseconds otherwise.
@@ -94,7 +94,10 @@ class Run:
                 if turn.state != "more":
                     break
         except RealmError:
-            pass  # A heap that is full cannot even show its console; the limit itself is told below.
+            # A heap that is full cannot drain its console.
+            messages, _ = self._realm.unread()
+            if messages != NO_MESSAGES:
+                self._channel.send(MESSAGES, messages)
         self._channel.send(DONE, self._head("limit", LIMIT_OF_CAUSE[verdict]))
         time.sleep(0)
         os._exit(verdict)

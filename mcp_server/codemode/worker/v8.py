@@ -113,17 +113,18 @@ class Isolate:
             self._library.mr_free_value(self._context, handle)
         return results
 
-    def keep(self, source: bytes) -> None:
-        """Remember the object that `source` evaluates to, as the place where `hand_over` puts texts."""
+    def keep(self, source: bytes) -> Any:
+        """Return a handle of the object that `source` evaluates to; it lives as long as the isolate."""
         self._keeping = True
         handle = self._post(source)
         self._results.get()
         self._library.mr_free_value(self._context, handle)
+        return self._kept
 
-    def hand_over(self, name: bytes, text: bytes) -> None:
-        """Set a property of the kept object to `text`: for large texts far cheaper than a literal in a program."""
+    def hand_over(self, target: Any, name: bytes, text: bytes) -> None:
+        """Set a property of a kept object to `text`: for large texts far cheaper than a literal in a program."""
         key, value = (self._string(part) for part in (name, text))
-        done = self._library.mr_set_object_item(self._context, self._kept, key, value)
+        done = self._library.mr_set_object_item(self._context, target, key, value)
         for handle in (key, value, done):
             self._library.mr_free_value(self._context, handle)
 
@@ -141,6 +142,11 @@ class Isolate:
         """Give back the isolate; whatever still runs in it is ended."""
         self._library.mr_free_context(self._context)
         del self._engine.receivers[self._context]
+
+    @staticmethod
+    def memory(buffer: Any) -> tuple[int, int]:
+        """Return the address and the length in bytes of a kept ArrayBuffer."""
+        return int(buffer.contents.content.pointer), int(buffer.contents.length)
 
     def _string(self, text: bytes) -> Any:
         return self._library.mr_alloc_string_val(self._context, text, len(text), Kind.STRING)

@@ -1,11 +1,28 @@
 // The console: entries leave with their level; beyond the limits they are only counted.
 let logCount = 0, logChars = 0, logsDropped = 0, logIndent = '';
+// Memory that the worker reads when a loop of promise jobs, which cannot be stopped, keeps the outbox from it: how many
+// code units of text follow and how many entries were dropped, then one entry a line.
+const unread = new $ArrayBuffer(131072), unreadHead = new $Uint32Array(unread, 0, 2), unreadText = new Uint16Array(unread, 8);
+const unreadMost = unreadText.length;
+let unreadLost = 0;
+const noteDropped = () => { unreadHead[1] = logsDropped + unreadLost; };
+const noteUnread = (message) => {
+  const from = unreadHead[0], length = message.length;
+  if (from + length >= unreadMost) { unreadLost++; noteDropped(); return; }
+  for (let i = 0; i < length; i++) unreadText[from + i] = charCode(message, i);
+  unreadText[from + length] = 10;
+  unreadHead[0] = from + length + 1;
+};
+const noteRead = () => { unreadHead[0] = unreadLost = 0; noteDropped(); };
+const drop = () => { logsDropped++; noteDropped(); };
 const record = (level, text) => {
-  if (logCount >= limits.logs || logChars >= limits.logTotal) { logsDropped++; return; }
+  if (logCount >= limits.logs || logChars >= limits.logTotal) { drop(); return; }
   if (text.length > limits.logChars) text = slice(text, 0, limits.logChars) + '… (' + (text.length - limits.logChars) + ' more characters)';
   logCount++;
   logChars += text.length;
-  emit('{"t":"log","l":"' + level + '","m":' + stringify(wellFormed(text)) + '}');
+  const message = '{"t":"log","l":"' + level + '","m":' + stringify(wellFormed(text)) + '}';
+  emit(message);
+  noteUnread(message);
 };
 const formatPattern = /%([sdifoOjc%])/g;
 const formatted = (args) => {
@@ -32,7 +49,7 @@ const formatted = (args) => {
   return text;
 };
 const log = (level, args) => {
-  if (logCount >= limits.logs || logChars >= limits.logTotal) { logsDropped++; return; }
+  if (logCount >= limits.logs || logChars >= limits.logTotal) { drop(); return; }
   let text;
   try { text = formatted(args); } catch { text = '[unreadable]'; }
   record(level, logIndent + text);

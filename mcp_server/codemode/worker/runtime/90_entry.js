@@ -30,6 +30,7 @@ const inbox = create(null);
 return freeze({
   __proto__: null,
   inbox,
+  unread,
   prepare(text) {
     limits = parse(text);
     startedAt = dateNow();
@@ -65,6 +66,7 @@ return freeze({
     const more = outboxFrom < outboxSize;
     if (!more) { outbox = list(); outboxSize = outboxFrom = 0; }
     const timer = earliest();
+    noteRead();
     return (more ? 'more' : state) + ' ' + mapSize(pending) + ' ' + (timer === null ? -1 : timer.due) + ' ' + refusedCalls + ' ' + refusedBytes + ' ' + logsDropped + ' ' + (more || state === 'running' ? '' : unanswered()) + '\n[' + text + ']';
   },
   result() { return outcome; },
