@@ -84,7 +84,8 @@ class Site:
         running = page.locator("#result_list tr", has_text="running").first
         wait_for(lambda: page.goto(self.admin("/coderun/?outcome=running")) and running.count())
         running.locator("th a").click()
-        page.locator("#mcp-console li", has_text="round 3").wait_for()
+        # The first of them: on a busy machine there may be a round 30 by now.
+        page.locator("#mcp-console li", has_text="round 3").first.wait_for()
         page.locator(".mcp-lane").nth(2).wait_for()
         return client, answers
 

@@ -56,6 +56,8 @@ def test_every_page_keeps_to_the_policy_and_to_the_width_of_the_screen(site, vie
         for path in (None, *PAGES):
             if path is not None:
                 assert page.goto(site.admin(path)).status == 200
-            width = page.evaluate("document.documentElement.scrollWidth")
+            else:
+                page.wait_for_url("**/change/")
+            width = page.locator("html").evaluate("html => html.scrollWidth")
             assert width <= viewport["width"], path
     assert site.complaints == []
