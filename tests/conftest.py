@@ -45,9 +45,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, None, None]:
     """Let the log's writer finish before the database is put back, and fail the test that left rows for the next one."""
     from mcp_server.calls import journal
+    from mcp_server.policy import rows
 
     journal.flush(10)
     yield
+    # What a database that is put back had told: no signal says that it is gone.
+    rows._recent.clear()
     if nextitem is None:
         return  # the database is gone
     fixtures = set(getattr(item, "fixturenames", ()))
