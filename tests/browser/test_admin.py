@@ -57,7 +57,7 @@ def test_every_page_keeps_to_the_policy_and_to_the_width_of_the_screen(site, vie
             if path is not None:
                 assert page.goto(site.admin(path)).status == 200
             else:
-                page.wait_for_url("**/change/")
+                page.wait_for_url("**/change/**")
             width = page.locator("html").evaluate("html => html.scrollWidth")
             assert width <= viewport["width"], path
     assert site.complaints == []
