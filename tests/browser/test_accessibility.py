@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.accessibility import grave_faults
-from tests.browser.site import DESKTOP, PHONE
+from tests.browser.site import DESKTOP, PHONE, wait_for
 
 PAGES = (
     *("/process/", "/limits/", "/limits/code/change/", "/coderun/", "/toolcall/", "/token/", "/token/add/"),
@@ -76,7 +76,9 @@ def test_no_answer_and_no_refusal_has_a_grave_fault(site, viewport, scheme):
         assert grave_faults(page) == [], "a token that was made"
 
         site.run_code("return 1;")
-        page.goto(site.admin("/process/"))
-        page.click("text=Restart workers")
+        restart = page.locator("text=Restart workers")
+        # The process says every few seconds which workers it has.
+        wait_for(lambda: page.goto(site.admin("/process/")) and restart.count())
+        restart.click()
         page.locator(".cancel-link").wait_for()
         assert grave_faults(page) == [], "the question before a restart"
