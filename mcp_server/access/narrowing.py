@@ -22,6 +22,8 @@ class Narrowing:
 
     def allows(self, definition: ToolDefinition) -> bool:
         """Return whether the tool is in every wish, by its name or by the form that it has in code."""
+        if self is EVERYTHING:
+            return True
         names = {definition.name, re.sub(r"\W", "_", definition.name)}
         if not all(_fits(wish, names) for wish in self.tools):
             return False

@@ -13,11 +13,12 @@ from django.http import HttpRequest
 from mcp_server.access.narrowing import EVERYTHING, Narrowing
 from mcp_server.access.principal import Principal, bind
 from mcp_server.calls.middleware import run_middleware
-from mcp_server.calls.running import PooledThreads, RequestThread, Runner, in_transaction
+from mcp_server.calls.running import PooledThreads, RequestThread, Runner
 from mcp_server.definitions.context import Channel, ClientInfo, LogLevel
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.definitions.registry import registry
 from mcp_server.exceptions import ToolError
+from mcp_server.models.connections import is_in_transaction
 
 
 class SilentChannel:
@@ -144,5 +145,5 @@ async def enter_as(user: Any, endpoint_name: str) -> Caller:
         endpoint=endpoint,
         runner=runner,
         loop=asyncio.get_running_loop(),
-        in_transaction=await runner.sync(in_transaction),
+        in_transaction=await runner.sync(is_in_transaction),
     )

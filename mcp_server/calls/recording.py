@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
-from mcp_server.calls import journal, tracing
+from mcp_server.calls import heartbeat, journal, reporting, tracing
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.failures import Ending
 from mcp_server.definitions.tool import ToolDefinition
@@ -27,10 +27,18 @@ class RecordedCall:
         self._trace = tracing.note_end(ending.status, ending.outcome.reference)
         if self.definition is not None and not self.definition.recorded:
             return
-        if self.caller.in_transaction:
+        if not self._is_heard(ending):
+            heartbeat.start()
+        elif self.caller.in_transaction:
             await self.caller.runner.sync(self._record, ending)
         else:
             self._record(ending)
+
+    def _is_heard(self, ending: Ending) -> bool:
+        """Return whether anybody learns of the call; a run does, which masks its calls' secrets in its own row."""
+        if self.caller.run is not None or reporting.is_heard(ending.status):
+            return True
+        return journal.is_stored(self.caller.endpoint.name, ending.status)
 
     def _record(self, ending: Ending) -> None:
         caller, outcome = self.caller, ending.outcome

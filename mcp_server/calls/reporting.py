@@ -30,6 +30,11 @@ def connect() -> None:
     code_run_finished.connect(_report_run, dispatch_uid="mcp_server.calls.reporting")
 
 
+def is_heard(status: str) -> bool:
+    """Return whether anybody listens to the end of such a call: a receiver of the project, or a logging handler."""
+    return len(tool_called.receivers) > 1 or _calls.isEnabledFor(_level(status))
+
+
 def _report_call(record: CallRecord, **kwargs: Any) -> None:
     level = _level(record.status)
     if _calls.isEnabledFor(level):

@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, Protocol
 
 from asgiref.sync import sync_to_async
-from django.db import connections
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
@@ -37,10 +36,12 @@ class RequestThread:
     """Sync code on the thread of the request, async code on the running loop."""
 
     async def sync(self, function: Callable[..., Any], *args: Any, timeout: float | None = None) -> Any:
-        return await asyncio.wait_for(sync_to_async(function, thread_sensitive=True)(*args), timeout)
+        async with asyncio.timeout(timeout):
+            return await sync_to_async(function, thread_sensitive=True)(*args)
 
     async def coroutine(self, coroutine: Coroutine[Any, Any, Any], *, timeout: float | None = None) -> Any:
-        return await asyncio.wait_for(coroutine, timeout)
+        async with asyncio.timeout(timeout):
+            return await coroutine
 
 
 class PooledThreads:
@@ -50,15 +51,16 @@ class PooledThreads:
         self._request = request
 
     async def sync(self, function: Callable[..., Any], *args: Any, timeout: float | None = None) -> Any:
-        future = pool.submit(partial(self._within, partial(function, *args)))
-        return await asyncio.wait_for(future, timeout)
+        async with asyncio.timeout(timeout):
+            return await pool.submit(partial(self._within, partial(function, *args)))
 
     def _within(self, function: Callable[[], Any]) -> Any:
         with thread_context(self._request):
             return function()
 
     async def coroutine(self, coroutine: Coroutine[Any, Any, Any], *, timeout: float | None = None) -> Any:
-        return await asyncio.wait_for(coroutine, timeout)
+        async with asyncio.timeout(timeout):
+            return await coroutine
 
 
 class ThisThread:
@@ -95,7 +97,3 @@ def thread_context(request: HttpRequest) -> AbstractContextManager[Any]:
     found: AbstractContextManager[Any] = import_string(path)(request) if path else nullcontext()
     return found
 
-
-def in_transaction() -> bool:
-    """Return whether this thread is in a transaction on any database: then its work must not leave it."""
-    return any(connection.in_atomic_block for connection in connections.all(initialized_only=True))

@@ -5,20 +5,36 @@ it, and spans that handlers make stand below ours.
 """
 
 import sys
+import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 _NO_SPAN: Final = nullcontext()
 _FINE: Final = frozenset({"ok", "denied"})
+LOOK_AGAIN_SECONDS = 1.0
+_off_until = 0.0
 
 
 def is_on() -> bool:
     """Return whether the project has set a tracer provider.
 
-    Whoever sets one has imported OpenTelemetry, so that a project without it does not load it here.
+    Whoever sets one has imported OpenTelemetry, so that a project without it does not load it here. That there is none
+    is believed for a second: OpenTelemetry looks into the environment each time, which costs more than a plain call.
     """
+    global _off_until  # noqa: PLW0603 - one answer per process
+    if time.monotonic() < _off_until:
+        return False
     trace = sys.modules.get("opentelemetry.trace")
-    return trace is not None and not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+    if trace is not None and not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return True
+    _off_until = time.monotonic() + LOOK_AGAIN_SECONDS
+    return False
+
+
+def look_again() -> None:
+    """Forget that there was no provider, for whoever sets one and cannot wait a second."""
+    global _off_until  # noqa: PLW0603 - as above
+    _off_until = 0.0
 
 
 def call_span(endpoint: str, tool: str, run_id: str | None) -> AbstractContextManager[Any]:

@@ -1,14 +1,14 @@
 """The admin's row of an endpoint: read afresh for a run, at most a second old for what is asked at every call."""
 
-import asyncio
 import logging
 import math
 import time
 
-from django.db import DatabaseError, connections, router
+from django.db import DatabaseError
 from django.db.models.signals import post_delete, post_save
 
 from mcp_server.models import Limits as Row
+from mcp_server.models.connections import is_in_transaction, is_on_event_loop
 
 logger = logging.getLogger("mcp_server")
 
@@ -29,10 +29,10 @@ def recent_row(endpoint_name: str) -> Row | None:
 
     Inside a transaction it is read afresh: what a test or an admin action changed and took back must not linger.
     """
-    if connections[router.db_for_read(Row)].in_atomic_block:
+    if is_in_transaction(Row):
         return row(endpoint_name)
     known = _recent.get(endpoint_name)
-    if known is not None and (time.monotonic() - known[0] < RECENT_SECONDS or _is_on_event_loop()):
+    if known is not None and (time.monotonic() - known[0] < RECENT_SECONDS or is_on_event_loop()):
         # A coroutine asks `remembered_row` first; what changed since then counts from the next question on.
         return known[1]
     try:
@@ -49,14 +49,6 @@ def remembered_row(endpoint_name: str) -> Row | None:
     """Return the row if it is known and recent, else `UNKNOWN`; touches no database, so a coroutine may ask."""
     known = _recent.get(endpoint_name)
     return known[1] if known is not None and time.monotonic() - known[0] < RECENT_SECONDS else UNKNOWN
-
-
-def _is_on_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _forget(**kwargs: object) -> None:

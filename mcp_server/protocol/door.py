@@ -13,6 +13,7 @@ from typing import Any
 from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
 from django.conf import settings
 from django.core.cache import close_caches
+from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, reset_queries
 from django.dispatch import Signal
@@ -145,7 +146,7 @@ def _is_heard(signal: Signal) -> bool:
     return any(key[0] not in _DJANGOS_OWN for key, *_ in signal.receivers)
 
 
-_DJANGOS_OWN = {id(item) for item in (close_old_connections, reset_queries, close_caches)}
+_DJANGOS_OWN = {id(item) for item in (close_old_connections, reset_queries, close_caches, reset_urlconf)}
 
 
 async def _read(receive: Receive) -> bytes | Reply | None:

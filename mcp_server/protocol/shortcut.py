@@ -13,13 +13,14 @@ from mcp_server.access.principal import Principal
 from mcp_server.calls import tracing
 from mcp_server.calls.caller import Caller
 from mcp_server.calls.middleware import admit
-from mcp_server.calls.running import Runner, ThisThread, drive, in_transaction
+from mcp_server.calls.running import Runner, ThisThread, drive
 from mcp_server.codemode import offering
 from mcp_server.conf import options
 from mcp_server.definitions.context import ClientInfo
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.exceptions import UnknownTool
+from mcp_server.models.connections import is_in_transaction
 from mcp_server.policy.rows import UNKNOWN, remembered_row
 from mcp_server.protocol import hosts, sessions, short
 from mcp_server.protocol.admission import SESSION_HEADER, read_body
@@ -169,7 +170,7 @@ def answer_on_thread(
     Returns:
         None where the caller is not let in, or has a session to look at: the kernel's way finds out.
     """
-    if in_transaction():
+    if is_in_transaction():
         # What a test or an admin action changed and may take back must be read, not remembered.
         return None
     runner = ThisThread(loop)

@@ -15,8 +15,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 from django.views.decorators.csrf import csrf_exempt
 
 from mcp_server.access.principal import Principal
-from mcp_server.calls.running import PooledThreads, RequestThread, in_transaction
+from mcp_server.calls.running import PooledThreads, RequestThread
 from mcp_server.calls.transactions import release_connections
+from mcp_server.models.connections import is_in_transaction
 from mcp_server.protocol.admission import Candidate, find_endpoint, identify, inspect
 from mcp_server.protocol.connecting import connect_page, wants_page
 from mcp_server.protocol.foresight import holds_its_thread, may_speak
@@ -47,7 +48,7 @@ def synchronous(request: HttpRequest, endpoint: str = "default", **captured: Any
         found = inspect(request, endpoint)
         if isinstance(found, Reply):
             return respond(found)
-        if may_speak(found) and not in_transaction():
+        if may_speak(found) and not is_in_transaction():
             return _stream_here(found)
         return respond(async_to_sync(_serve)(found, live=False))
     except Exception as error:  # noqa: BLE001 - reported, and answered in JSON whatever it is (contract P08)
@@ -135,13 +136,13 @@ async def _serve(candidate: Candidate, *, live: bool) -> "Reply | Stream":
 
     def look_around(function: Callable[..., Any], *args: Any) -> Any:
         # On a hop that is made anyway.
-        seen.append(in_transaction())
+        seen.append(is_in_transaction())
         return function(*args)
 
     principal = await identify(candidate, partial(runner.sync, look_around))
     if isinstance(principal, Reply):
         return principal
-    within = seen[0] if seen else await runner.sync(in_transaction)
+    within = seen[0] if seen else await runner.sync(is_in_transaction)
     if live and holds_its_thread(candidate):
         # Middleware needs the request's thread to begin the response, which a speaking handler must not wait for.
         if not within:

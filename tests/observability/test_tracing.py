@@ -11,6 +11,7 @@ from opentelemetry import context as contexts
 from opentelemetry import trace
 
 from mcp_server import tool
+from mcp_server.calls import tracing
 from tests.door import call, serving
 from tests.protocol.wire import modern, modern_headers
 
@@ -76,6 +77,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     import_module("mcp.shared._otel")
     # A provider can be set once in the life of a process; the tests' process lives on.
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: collector)
+    tracing.look_again()
     with serving():
 
         @tool

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Collection
 
-from django.db import DatabaseError, connections, router
+from django.db import DatabaseError, router
 
 from mcp_server.calls import heartbeat
 from mcp_server.calls.journal.records import CallRecord, CallStatus, Record, RunRecord, RunStatus
@@ -19,9 +19,11 @@ from mcp_server.calls.journal.redaction import (
 )
 from mcp_server.calls.journal.text import capped_text, safe_json, safe_text
 from mcp_server.calls.journal.writer import Writer
-from mcp_server.calls.journal.writing import announce, write_batch, write_start
+from mcp_server.calls.journal.writing import announce, is_wanted, write_batch, write_start
 from mcp_server.conf import options
 from mcp_server.models import CodeRun, ToolCall
+from mcp_server.models.connections import is_in_transaction
+from mcp_server.policy.logging import remembered_log_level
 
 __all__ = [
     "CallRecord",
@@ -30,7 +32,7 @@ __all__ = [
     "RunStatus",
     "close_run",
     "flush",
-    "is_written_inline",
+    "is_stored",
     "lost_rows",
     "open_run",
     "record_call",
@@ -50,13 +52,10 @@ _open_runs: dict[str, RunRecord] = {}
 """The runs of this process: a secret that one of their calls reveals is masked in the run's row too."""
 
 
-def is_written_inline() -> bool:
-    """Return whether this thread is inside a transaction, so that its records are written by itself.
-
-    A test case's rows are then seen by the test and go with it. Ask on the thread that the request came in on: the event
-    loop's own thread is in no transaction.
-    """
-    return connections[router.db_for_write(ToolCall)].in_atomic_block
+def is_stored(endpoint_name: str, status: str) -> bool:
+    """Return whether a call that ends so would get a row; where it cannot be told without the database, it may."""
+    level = remembered_log_level(endpoint_name)
+    return level is None or is_wanted(status, level)
 
 
 def record_call(record: CallRecord) -> None:
@@ -130,10 +129,11 @@ def stops_requested(run_ids: Collection[str]) -> set[str]:
 
 
 def _settle(record: Record) -> None:
-    if not is_written_inline():
+    if not is_in_transaction(ToolCall):
         _writer.put(record)
         heartbeat.start()
         return
+    # A test case's rows are seen by the test, and go with it.
     announce(record)
     try:
         write_batch(router.db_for_write(ToolCall), [record])

@@ -43,7 +43,7 @@ def write_batch(alias: str, records: Sequence[Record]) -> None:
     batch = _Batch()
     levels = {name: effective_log_level(name) for name in {record.endpoint for record in records}}
     for record in records:
-        wanted = _is_wanted(record, levels[record.endpoint])
+        wanted = is_wanted(record.status, levels[record.endpoint])
         if isinstance(record, RunRecord):
             (batch.ended if wanted else batch.unwanted).append(record)
         elif wanted:
@@ -51,8 +51,9 @@ def write_batch(alias: str, records: Sequence[Record]) -> None:
     _write(alias, batch)
 
 
-def _is_wanted(record: Record, level: str) -> bool:
-    return level == "all" or (level == "errors" and record.status != "ok")
+def is_wanted(status: str, level: str) -> bool:
+    """Return whether the log level wants a row for what ended so."""
+    return level == "all" or (level == "errors" and status != "ok")
 
 
 def _write(alias: str, batch: _Batch) -> None:
