@@ -76,9 +76,9 @@ def _fill(
 ) -> Endpoint:
     return Endpoint(
         definition=definition,
-        tools=_by_name("Tool", definition, built["tool"], problems),
-        prompts=_by_name("Prompt", definition, built["prompt"], problems),
-        resources=tuple(_by_name("Resource", definition, built["resource"], problems, key=_uri).values()),
+        tools=_by_name(definition, built["tool"], problems),
+        prompts=_by_name(definition, built["prompt"], problems),
+        resources=tuple(_by_name(definition, built["resource"], problems, key=_uri).values()),
     )
 
 
@@ -87,7 +87,6 @@ def _uri(item: Any) -> str:
 
 
 def _by_name(
-    kind: str,
     endpoint: EndpointDefinition,
     items: Iterable[Any],
     problems: list[ConfigurationError],
@@ -104,7 +103,7 @@ def _by_name(
         if earlier is not None and not item.override:
             problems.append(
                 ConfigurationError(
-                    f"{kind} {name!r} on endpoint {endpoint.name!r} is defined twice: "
+                    f"{item.kind.title()} {name!r} on endpoint {endpoint.name!r} is defined twice: "
                     f"in {earlier.where} and in {item.where}.",
                     "Rename one of them, or say override=True on the one that should stand.",
                     item.where,

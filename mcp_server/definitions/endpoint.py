@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from functools import cached_property
-from inspect import currentframe
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_server.definitions.guards import Guard, as_guard
 from mcp_server.definitions.naming import derive_title
-from mcp_server.definitions.origin import Origin
+from mcp_server.definitions.origin import Origin, find_caller
 from mcp_server.definitions.registry import registry
 from mcp_server.exceptions import ConfigurationError
 
@@ -115,9 +114,7 @@ def endpoint(name: str, **settings: Any) -> None:
             use it and how; code_mode ("off", "on", "progressive", "auto"), code_policy, code_description,
             code_destructive ("allow", "outside"), result_format ("text", "json").
     """
-    frame = currentframe()
-    caller = frame.f_back if frame is not None else None
-    origin = Origin(caller.f_globals.get("__name__", "?"), caller.f_lineno) if caller else Origin("?", 0)
+    origin = find_caller()
     registry.add("endpoint", lambda style: build_endpoint(name, settings, origin), origin)
 
 

@@ -46,3 +46,11 @@ def find_origin(function: Callable[..., Any]) -> Origin:
     inner = inspect.unwrap(function)
     code = getattr(inner, "__code__", None)
     return Origin(getattr(inner, "__module__", None) or "?", code.co_firstlineno if code else 0)
+
+
+def find_caller() -> Origin:
+    """Return where the function that asks was called."""
+    frame = inspect.currentframe()
+    for _ in range(2):
+        frame = frame.f_back if frame is not None else None
+    return Origin("?", 0) if frame is None else Origin(frame.f_globals.get("__name__", "?"), frame.f_lineno)

@@ -1,4 +1,4 @@
-"""What the settings of `@tool` may be: a wrong one is said at once, never ignored (contract T21)."""
+"""What the settings of `@tool`, `@prompt` and `@resource` may be: a wrong one is said at once, never ignored (contract T21)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
@@ -40,12 +40,23 @@ def _anything(value: Any) -> bool:
     return True
 
 
-_KINDS: Mapping[str, tuple[Test, str]] = {
+def _is_any_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+_SHARED: Mapping[str, tuple[Test, str]] = {
     "name": (_is_text, "Write a text."),
     "title": (_is_text, "Write a text."),
-    "description": (lambda value: isinstance(value, str), "Write a text."),
-    "group": (lambda value: isinstance(value, str), "Write a text."),
+    "description": (_is_any_text, "Write a text."),
+    "group": (_is_any_text, "Write a text."),
     "enabled": (_anything, ""),
+    "tags": (_is_texts, 'Write a list of texts, ["billing"].'),
+    "endpoints": (_is_texts, 'Write a list of names, ["default"].'),
+    "override": (_is_flag, "Write True or False."),
+    "meta": (lambda value: isinstance(value, Mapping), "Write a dict."),
+    "icons": (_is_sequence, "Write a list of URLs, or of the protocol's icon objects."),
+}
+_OF_TOOLS: Mapping[str, tuple[Test, str]] = {
     "input_schema": (_anything, ""),
     "output_schema": (_anything, ""),
     "annotations": (_anything, ""),
@@ -54,40 +65,49 @@ _KINDS: Mapping[str, tuple[Test, str]] = {
     "idempotent": (_is_flag, "Write True or False."),
     "open_world": (_is_flag, "Write True or False."),
     "input_examples": (_are_examples, "Write a list of dicts, each the arguments of one call."),
-    "tags": (_is_texts, 'Write a list of texts, ["billing"].'),
     "cache": (_anything, ""),
     "result_format": (lambda value: value in ("text", "json"), 'Write "text" or "json".'),
     "code_mode": (_is_flag, "Write True or False."),
-    "endpoints": (_is_texts, 'Write a list of names, ["default"].'),
     "timeout": (_is_timeout, f"Write seconds, at most {LONGEST_TIMEOUT:.0f}."),
     "atomic": (_is_flag, "Write True, False or None."),
     "extra": (lambda value: value in ("forbid", "ignore"), 'Write "forbid" or "ignore".'),
-    "override": (_is_flag, "Write True or False."),
-    "meta": (lambda value: isinstance(value, Mapping), "Write a dict."),
-    "icons": (_is_sequence, "Write a list of URLs, or of the protocol's icon objects."),
+}
+_KINDS: Mapping[str, Mapping[str, tuple[Test, str]]] = {
+    "tool": {**_SHARED, **_OF_TOOLS},
+    "prompt": {**_SHARED, "complete": (_anything, "")},
+    "resource": {
+        **_SHARED,
+        "uri": (_is_text, "Write a text."),
+        "complete": (_anything, ""),
+        "mime_type": (_is_text, 'Write a text, "text/plain".'),
+    },
 }
 
 
-def refuse_unknown(settings: Mapping[str, Any]) -> None:
-    """Raise for a keyword that `@tool` does not have; ignored, `enable=` would leave a tool open to everybody.
+def refuse_unknown(kind: str, settings: Mapping[str, Any]) -> None:
+    """Raise for a keyword that a decorator does not have; ignored, `enable=` would leave a tool open to everybody.
+
+    Args:
+        kind: the decorator: "tool", "prompt" or "resource".
+        settings: what its author wrote.
 
     Raises:
         TypeError: naming the keyword and the closest that exists.
     """
     for key in settings:
-        if key not in _KINDS:
-            close = get_close_matches(key, _KINDS, n=1)
+        if key not in _KINDS[kind]:
+            close = get_close_matches(key, _KINDS[kind], n=1)
             meant = f"; did you mean {close[0]!r}?" if close else ""
-            raise TypeError(f"tool() got an unexpected keyword argument {key!r}{meant}")
+            raise TypeError(f"{kind}() got an unexpected keyword argument {key!r}{meant}")
 
 
-def check_settings(settings: Mapping[str, Any]) -> None:
-    """Raise for the first setting whose value is of no use.
+def check_settings(kind: str, settings: Mapping[str, Any]) -> None:
+    """Raise for the first setting of a decorator whose value is of no use.
 
     Raises:
         ConfigurationError: naming the setting, its value and what to write.
     """
     for key, value in settings.items():
-        test, hint = _KINDS[key]
+        test, hint = _KINDS[kind][key]
         if value is not None and not test(value):
             raise ConfigurationError(f"{key}={value!r} cannot be used.", hint)

@@ -1,72 +1,60 @@
 """`@tool`: a function becomes a definition, and stays the function that it was (contract T22)."""
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, overload
 
 from mcp_server.definitions import naming
 from mcp_server.definitions.annotations import Annotations, as_annotations
 from mcp_server.definitions.caching import CacheOptions, as_cache_options
 from mcp_server.definitions.context import Context
-from mcp_server.definitions.guards import Guard, as_guard
-from mcp_server.definitions.origin import Origin, find_origin
-from mcp_server.definitions.registry import registry
+from mcp_server.definitions.definition import Definition, Function
 from mcp_server.definitions.results import CONTENT_TYPES, ToolResult
-from mcp_server.definitions.settings import check_settings, refuse_unknown
 from mcp_server.exceptions import ConfigurationError
-from mcp_server.schema.docstrings import Documentation, read_docstring
 from mcp_server.schema.output import Output, read_output
 from mcp_server.schema.signature import Arguments, read_arguments
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 ResultFormat = Literal["text", "json"]
 
 
+_TAKEN_AS_THEY_ARE = (
+    "input_schema", "output_schema", "result_format", "code_mode", "timeout", "atomic", "extra",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ToolDefinition:
+class ToolDefinition(Definition):
     """One tool as its author wrote it. Schemas are made when first asked for, so that defining costs nothing."""
 
-    name: str
-    title: str
-    handler: Callable[..., Any] = field(repr=False)
-    origin: Origin
-    given_description: str | None = None
-    guard: Guard | None = None
+    kind = "tool"
+
     annotations: Annotations | None = None
-    given_group: str | None = None
-    tags: tuple[str, ...] = ()
     input_schema: Any = field(default=None, repr=False)
     output_schema: Any = field(default=None, repr=False)
     input_examples: tuple[Mapping[str, Any], ...] = ()
     cache: CacheOptions | None = None
     result_format: ResultFormat | None = None
     code_mode: bool = True
-    endpoints: tuple[str, ...] | None = None
     timeout: float | None = None
     atomic: bool | None = None
     extra: Literal["forbid", "ignore"] = "forbid"
-    override: bool = False
-    meta: Mapping[str, Any] = field(default_factory=dict)
-    icons: tuple[Any, ...] = ()
     recorded: bool = True
 
-    @functools.cached_property
-    def is_async(self) -> bool:
-        """Return whether the handler is a coroutine function."""
-        called = self.handler if inspect.isroutine(self.handler) else type(self.handler).__call__
-        return inspect.iscoroutinefunction(self.handler) or inspect.iscoroutinefunction(called)
+    @classmethod
+    def own_fields(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "annotations": as_annotations(settings),
+            "input_examples": tuple(settings.get("input_examples") or ()),
+            "cache": as_cache_options(settings.get("cache")),
+            **{key: settings[key] for key in _TAKEN_AS_THEY_ARE if settings.get(key) is not None},
+        }
 
-    @functools.cached_property
-    def documentation(self) -> Documentation:
-        """Return what the docstring says."""
-        return read_docstring(inspect.getdoc(self.handler))
-
-    @property
-    def description(self) -> str:
-        """Return the given description, else the docstring's."""
-        return self.documentation.description if self.given_description is None else self.given_description
+    def verify(self) -> None:
+        if not naming.PROTOCOL_NAME.fullmatch(self.name):
+            raise ConfigurationError(
+                "its name cannot be sent.", "Use letters, digits, `-` and `_`, at most 128 of them."
+            )
 
     @functools.cached_property
     def arguments(self) -> Arguments:
@@ -75,7 +63,7 @@ class ToolDefinition:
         Raises:
             ConfigurationError: when the signature cannot be a schema.
         """
-        with self.origin.explaining(f"Tool {self.name!r}"):
+        with self.explaining():
             return read_arguments(
                 self.handler,
                 input_schema=self.input_schema,
@@ -91,18 +79,8 @@ class ToolDefinition:
         Raises:
             ConfigurationError: when `output_schema` cannot be used.
         """
-        with self.origin.explaining(f"Tool {self.name!r}"):
+        with self.explaining():
             return read_output(self.handler, self.output_schema, (*CONTENT_TYPES, ToolResult))
-
-    @functools.cached_property
-    def group(self) -> str:
-        """Return the group: given, or from where the function stands (contract T17)."""
-        return self.given_group if self.given_group is not None else self.origin.group
-
-    @property
-    def where(self) -> str:
-        """Return module and line, for messages to the author."""
-        return self.origin.where
 
 
 @overload
@@ -160,67 +138,4 @@ def tool(function: Any = None, /, **settings: Any) -> Any:
         meta: additional `_meta` of the tool.
         icons: icons of the tool, as the protocol describes them.
     """
-    refuse_unknown(settings)
-    if function is not None:
-        return _register(function, settings)
-    return functools.partial(_register, settings=settings)
-
-
-def _register(function: Function, settings: dict[str, Any]) -> Function:
-    if not callable(function):
-        raise TypeError(f"@tool decorates functions, not {function!r}; write @tool(name=...) to give a name.")
-    origin = find_origin(function)
-    style_name = getattr(function, "__name__", type(function).__name__)
-
-    def build(style: str) -> ToolDefinition:
-        name = settings.get("name") or naming.derive_name(style_name, style)
-        return build_tool(function, name, origin, settings)
-
-    registry.add("tool", build, origin)
-    return function
-
-
-def build_tool(
-    function: Callable[..., Any], name: str, origin: Origin, settings: Mapping[str, Any]
-) -> ToolDefinition:
-    """Return the definition that a function and the settings of `@tool` make.
-
-    Raises:
-        ConfigurationError: naming the tool, its place and the first setting that is wrong.
-    """
-    with origin.explaining(f"Tool {name!r}"):
-        check_settings(settings)
-        return _define(function, name, origin, settings)
-
-
-_TAKEN_AS_THEY_ARE = (
-    "input_schema", "output_schema", "result_format", "code_mode", "timeout", "atomic", "extra", "override",
-)  # fmt: skip
-
-
-def _define(
-    function: Callable[..., Any], name: str, origin: Origin, settings: Mapping[str, Any]
-) -> ToolDefinition:
-    enabled = settings.get("enabled")
-    endpoints = settings.get("endpoints")
-    if not naming.PROTOCOL_NAME.fullmatch(name):
-        raise ConfigurationError(
-            "its name cannot be sent.", "Use letters, digits, `-` and `_`, at most 128 of them."
-        )
-    return ToolDefinition(
-        name=name,
-        title=settings.get("title") or naming.derive_title(name),
-        handler=function,
-        origin=origin,
-        given_description=settings.get("description"),
-        guard=None if enabled is None else as_guard(enabled),
-        annotations=as_annotations(settings),
-        given_group=settings.get("group"),
-        tags=tuple(settings.get("tags") or ()),
-        input_examples=tuple(settings.get("input_examples") or ()),
-        cache=as_cache_options(settings.get("cache")),
-        endpoints=None if endpoints is None else tuple(endpoints),
-        meta=dict(settings.get("meta") or {}),
-        icons=tuple(settings.get("icons") or ()),
-        **{key: settings[key] for key in _TAKEN_AS_THEY_ARE if settings.get(key) is not None},
-    )
+    return ToolDefinition.decorate(function, settings)

@@ -1,12 +1,13 @@
 """What an author says of a tool, as clients see it (T02, T12, T13, T17, T22)."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, assert_type
 
 import pytest
 from django.test import override_settings
 
-from mcp_server import tool
+from mcp_server import prompt, resource, tool
 from mcp_server.definitions.naming import derive_name, derive_title
 from tests.door import OPEN, call, client, listed, serving
 
@@ -165,6 +166,15 @@ async def test_types_are_those_of_the_function_that_was_written():
         add("1")
     with pytest.raises(TypeError, match="did you mean 'name'"):
         tool(nmae="x")  # type: ignore[call-overload]
+
+
+@pytest.mark.proves("T20a")
+@pytest.mark.parametrize(
+    "decorate", [tool, prompt, partial(resource, "note://a"), partial(resource, "note://a", file="a.md")]
+)
+def test_no_decorator_ignores_a_keyword_that_it_does_not_have(decorate: Any):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'enable'; did you mean 'enabled'"):
+        decorate(enable="shop.x")
 
 
 def test_a_definition_after_the_first_request_is_refused():

@@ -1,16 +1,15 @@
 """`model_tools`, as authors write it."""
 
 from collections.abc import Callable, Sequence
-from inspect import currentframe
 from typing import Any
 
 from django.db import models
 
 from mcp_server.definitions import naming
 from mcp_server.definitions.model_tools.plan import PERMISSIONS, ModelPlan
-from mcp_server.definitions.origin import Origin
+from mcp_server.definitions.origin import Origin, find_caller
 from mcp_server.definitions.registry import registry
-from mcp_server.definitions.tool import ToolDefinition, build_tool
+from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.exceptions import ConfigurationError
 
 
@@ -42,9 +41,7 @@ def model_tools(
     Raises:
         TypeError: for an option that does not exist.
     """
-    frame = currentframe()
-    caller = frame.f_back if frame is not None else None
-    origin = Origin(caller.f_globals.get("__name__", "?"), caller.f_lineno) if caller else Origin("?", 0)
+    origin = find_caller()
     own = {key: options.pop(key) for key in _OWN if key in options}
     shared = {key: options.pop(key) for key in _SHARED if key in options}
     if options:
@@ -69,6 +66,8 @@ def _builder(
                     f"{action!r} is no action.", f"The actions are {', '.join(PERMISSIONS)}."
                 )
             listing = naming.derive_name(plan.tool_name("list"), style) if "list" in actions else ""
-            return build_tool(plan.handler(action, listing), name, origin, plan.tool_settings(action))
+            return ToolDefinition.build(
+                plan.handler(action, listing), name, origin, plan.tool_settings(action)
+            )
 
     return build
