@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, TypeVar
 
+import mcp_types
+
+from mcp_server.conf import options
 from mcp_server.protocol.kernel import MCPError
 from mcp_server.protocol.replies import INVALID_PARAMS
 
@@ -17,8 +20,7 @@ Item = TypeVar("Item")
 
 def cut(
     items: Sequence[Item],
-    cursor: str | None,
-    size: int | None,
+    params: mcp_types.PaginatedRequestParams | None,
     *,
     key: Callable[[Any], str] = attrgetter("name"),
 ) -> tuple[Sequence[Item], str | None]:
@@ -26,13 +28,14 @@ def cut(
 
     Args:
         items: the whole list.
-        cursor: as the client sent it, None for the first page; an empty text is a (wrong) cursor.
-        size: items a page, None for all at once.
+        params: of the request; without a cursor it asks for the first page, and an empty text is a (wrong) cursor.
         key: what the items are sorted by.
 
     Raises:
         MCPError: when the cursor is none of ours.
     """
+    size = options().page_size
+    cursor = params.cursor if params is not None else None
     if cursor is not None:
         last = _read(cursor, size)
         items = [item for item in items if key(item) > last]

@@ -3,10 +3,9 @@
 import mcp_types
 
 from mcp_server.calls import documents
-from mcp_server.conf import options
 from mcp_server.protocol import pages, translation
 from mcp_server.protocol.kernel import MCPError
-from mcp_server.protocol.questions import InputRequired, RoundQuestions
+from mcp_server.protocol.questions import InputRequired
 from mcp_server.protocol.replies import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_server.protocol.serving import Context, resume, serving
 
@@ -16,21 +15,17 @@ async def list_prompts(
 ) -> mcp_types.ListPromptsResult:
     """Return the prompts that the caller may see."""
     visible = await documents.visible_prompts(serving(context).caller)
-    shown, cursor = pages.cut(visible, params.cursor if params else None, options().page_size)
+    shown, cursor = pages.cut(visible, params)
     return mcp_types.ListPromptsResult(
         prompts=[
             mcp_types.Prompt(
-                name=item.name,
-                title=item.title,
-                description=item.description or None,
+                **translation.describe(item),
                 arguments=[
                     mcp_types.PromptArgument(
                         name=part.name, description=part.description or None, required=part.required
                     )
                     for part in item.parameters.parameters
                 ],
-                icons=translation.icons(item.icons),
-                _meta=translation.describe_meta(item.meta, item.group, item.tags) or None,
             )
             for item in shown
         ],
@@ -48,9 +43,8 @@ async def get_prompt(
         definition, messages = await documents.get_prompt(found.caller, params.name, params.arguments)
     except documents.Unavailable as error:
         raise _refusal(error) from error
-    except InputRequired:
-        assert isinstance(found.questions, RoundQuestions)  # noqa: S101 - nothing else raises it
-        return found.questions.result()
+    except InputRequired as pending:
+        return pending.questions.result()
     return mcp_types.GetPromptResult.model_validate(
         {
             "description": definition.description or None,

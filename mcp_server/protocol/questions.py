@@ -33,7 +33,14 @@ class InputRequired(BaseException):
     """Unwinds a handler whose question is the result of this request.
 
     No `Exception`, so that a handler's own `except Exception` does not take it for a failure of its work.
+
+    Args:
+        questions: that are open; more may join them until the handler has ended.
     """
+
+    def __init__(self, questions: "RoundQuestions") -> None:
+        super().__init__()
+        self.questions = questions
 
 
 class Questions(Protocol):
@@ -140,7 +147,7 @@ class RoundQuestions:
         # A wrong answer is asked again, as the specification recommends.
         self._used.remove(key)
         self._open[key] = {"method": method, "params": params}
-        raise InputRequired
+        raise InputRequired(self)
 
     def result(self) -> InputRequiredResult:
         """Return what the client must answer first. Questions that ran side by side are asked together."""

@@ -1,15 +1,15 @@
 """`resources/*`: lists, templates, reading, and the subscriptions of 2025."""
 
-from typing import Never
+from collections.abc import Sequence
+from typing import Any, Never
 
 import mcp_types
 
 from mcp_server.calls import documents
-from mcp_server.conf import options
 from mcp_server.definitions.resource import ResourceDefinition
 from mcp_server.protocol import pages, translation
 from mcp_server.protocol.kernel import MCPError
-from mcp_server.protocol.questions import InputRequired, RoundQuestions
+from mcp_server.protocol.questions import InputRequired
 from mcp_server.protocol.replies import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_server.protocol.serving import Context, resume, serving
 
@@ -20,21 +20,9 @@ async def list_resources(
     context: Context, params: mcp_types.PaginatedRequestParams | None
 ) -> mcp_types.ListResourcesResult:
     """Return the resources that the caller may see."""
-    visible = await documents.visible_resources(serving(context).caller, templates=False)
-    shown, cursor = pages.cut(visible, params.cursor if params else None, options().page_size, key=_uri)
+    shown, cursor = await _list(context, params, templates=False)
     return mcp_types.ListResourcesResult(
-        resources=[
-            mcp_types.Resource(
-                uri=item.uri.text,
-                name=item.name,
-                title=item.title,
-                description=item.description or None,
-                mime_type=item.mime_type,
-                icons=translation.icons(item.icons),
-                _meta=translation.describe_meta(item.meta, item.group, item.tags) or None,
-            )
-            for item in shown
-        ],
+        resources=[mcp_types.Resource(uri=item.uri.text, **_describe(item)) for item in shown],
         next_cursor=cursor,
     )
 
@@ -43,27 +31,24 @@ async def list_templates(
     context: Context, params: mcp_types.PaginatedRequestParams | None
 ) -> mcp_types.ListResourceTemplatesResult:
     """Return the templates of resources that the caller may see."""
-    visible = await documents.visible_resources(serving(context).caller, templates=True)
-    shown, cursor = pages.cut(visible, params.cursor if params else None, options().page_size, key=_uri)
+    shown, cursor = await _list(context, params, templates=True)
     return mcp_types.ListResourceTemplatesResult(
         resource_templates=[
-            mcp_types.ResourceTemplate(
-                uri_template=item.uri.text,
-                name=item.name,
-                title=item.title,
-                description=item.description or None,
-                mime_type=item.mime_type,
-                icons=translation.icons(item.icons),
-                _meta=translation.describe_meta(item.meta, item.group, item.tags) or None,
-            )
-            for item in shown
+            mcp_types.ResourceTemplate(uri_template=item.uri.text, **_describe(item)) for item in shown
         ],
         next_cursor=cursor,
     )
 
 
-def _uri(item: ResourceDefinition) -> str:
-    return item.uri.text
+async def _list(
+    context: Context, params: mcp_types.PaginatedRequestParams | None, *, templates: bool
+) -> tuple[Sequence[ResourceDefinition], str | None]:
+    visible = await documents.visible_resources(serving(context).caller, templates=templates)
+    return pages.cut(visible, params, key=lambda item: item.uri.text)
+
+
+def _describe(item: ResourceDefinition) -> dict[str, Any]:
+    return {**translation.describe(item), "mime_type": item.mime_type}
 
 
 async def read_resource(
@@ -77,9 +62,8 @@ async def read_resource(
         contents = await documents.read_resource(found.caller, uri)
     except documents.Unavailable as error:
         refuse(error, uri, modern=found.incoming.modern)
-    except InputRequired:
-        assert isinstance(found.questions, RoundQuestions)  # noqa: S101 - nothing else raises it
-        return found.questions.result()
+    except InputRequired as pending:
+        return pending.questions.result()
     return mcp_types.ReadResourceResult(contents=[translation.resource_contents(item) for item in contents])
 
 

@@ -4,7 +4,6 @@ import mcp_types
 
 from mcp_server.calls.rendering import Rendered, render
 from mcp_server.codemode import offering
-from mcp_server.conf import options
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.exceptions import UnknownTool
 from mcp_server.protocol import pages, translation
@@ -19,7 +18,7 @@ async def list_tools(
 ) -> mcp_types.ListToolsResult:
     """Return what the caller may see."""
     visible = await offering.offered_tools(serving(context).caller)
-    shown, cursor = pages.cut(visible, params.cursor if params else None, options().page_size)
+    shown, cursor = pages.cut(visible, params)
     structured = translation.allows_structured(context.protocol_version)
     return mcp_types.ListToolsResult(
         tools=[translation.describe_tool(item, structured=structured) for item in shown], next_cursor=cursor
@@ -36,9 +35,8 @@ async def call_tool(
         called = await offering.call_offered(found.caller, params.name, params.arguments)
     except UnknownTool:
         raise unknown_tool(params.name) from None
-    except InputRequired:
-        assert isinstance(found.questions, RoundQuestions)  # noqa: S101 - nothing else raises it
-        return found.questions.result()
+    except InputRequired as pending:
+        return pending.questions.result()
     failure = called.outcome.failure
     if failure is not None and isinstance(found.questions, RoundQuestions):
         found.questions.refuse_failure(failure.message)

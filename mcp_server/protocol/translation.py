@@ -1,6 +1,6 @@
 """From our plain results and definitions to the SDK's types."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mcp_types
@@ -8,6 +8,7 @@ from mcp_types.version import is_version_at_least
 
 from mcp_server.calls.rendering import Rendered
 from mcp_server.definitions import results
+from mcp_server.definitions.definition import Definition
 from mcp_server.definitions.tool import ToolDefinition
 
 STRUCTURED_SINCE = "2025-06-18"
@@ -25,24 +26,31 @@ def describe_tool(definition: ToolDefinition, *, structured: bool) -> mcp_types.
     shown = structured and output is not None and output.declared and not output.admits_none
     hints = definition.annotations.hints() if definition.annotations is not None else None
     return mcp_types.Tool(
-        name=definition.name,
-        title=definition.title,
-        description=definition.description or None,
+        **describe(definition, definition.input_examples),
         input_schema=dict(definition.arguments.json_schema),
         output_schema=dict(output.wrapped_schema) if shown and output is not None else None,
         annotations=mcp_types.ToolAnnotations.model_validate(hints) if hints else None,
-        icons=icons(definition.icons),
-        _meta=describe_meta(definition.meta, definition.group, definition.tags, definition.input_examples)
-        or None,
     )
 
 
-def describe_meta(
-    meta: Mapping[str, Any], group: str, tags: tuple[str, ...], examples: tuple[Mapping[str, Any], ...] = ()
-) -> dict[str, Any]:
-    """Return `_meta` of a definition: the author's, and `group`, `tags`, `inputExamples` where there are any (T13, T17)."""
-    known = {"group": group, "tags": list(tags), "inputExamples": [dict(example) for example in examples]}
-    return {**meta, **{key: value for key, value in known.items() if value}}
+def describe(definition: Definition, examples: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """Return the fields that tools, prompts and resources share.
+
+    `_meta` is the author's, and `group`, `tags`, `inputExamples` where there are any (contract T13, T17).
+    """
+    known = {
+        "group": definition.group,
+        "tags": list(definition.tags),
+        "inputExamples": [dict(example) for example in examples],
+    }
+    meta = {**definition.meta, **{key: value for key, value in known.items() if value}}
+    return {
+        "name": definition.name,
+        "title": definition.title,
+        "description": definition.description or None,
+        "icons": icons(definition.icons),
+        "_meta": meta or None,
+    }
 
 
 def icons(given: tuple[Any, ...]) -> list[mcp_types.Icon] | None:
