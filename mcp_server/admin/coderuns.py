@@ -3,12 +3,10 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, get_script_prefix, path
 from django.utils import timezone
 from django.utils.decorators import method_decorator
@@ -20,7 +18,6 @@ from mcp_server.admin import amounts
 from mcp_server.admin.filters import EndpointFilter, LimitFilter, RunOutcomeFilter, UserFilter
 from mcp_server.admin.logs import LogAdmin, may_view_content
 from mcp_server.admin.outcomes import outcome_badge
-from mcp_server.admin.pages import page_context
 from mcp_server.admin.runpage import RunPage
 from mcp_server.codemode.watching import LIVE_PATH
 from mcp_server.models import CodeRun, Limits, ToolCall
@@ -35,21 +32,13 @@ class CodeRunAdmin(LogAdmin):
     class Media:
         js = ("mcp_toolkit/live.js",)
 
+    page_title = _("Code run")
     content_fields = ("code", "error", "console", "result")
     export_fields = (
-        *("id", "started", "endpoint", "username", "client", "protocol", "status", "limit", "calls"),
-        *(
-            "cpu_ms",
-            "wall_ms",
-            "queue_ms",
-            "peak_memory_mb",
-            "result_bytes",
-            "code",
-            "error",
-            "console",
-            "result",
-        ),
-    )
+        "id", "started", "endpoint", "username", "client", "protocol", "status", "limit", "calls",
+        "cpu_ms", "wall_ms", "queue_ms", "peak_memory_mb", "result_bytes",
+        *content_fields,
+    )  # fmt: skip
     list_display = ("moment", "badge", "person", "endpoint", "calls", "wall", "cpu", "met_limit", "client")
     list_filter = (RunOutcomeFilter, EndpointFilter, LimitFilter, UserFilter)
     search_help_text = _(
@@ -61,8 +50,7 @@ class CodeRunAdmin(LogAdmin):
         return [path("<path:object_id>/stop/", view, name="mcp_toolkit_coderun_stop"), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CodeRun]:
-        # The list needs none of the long columns.
-        return super().get_queryset(request).defer(*self.content_fields, "limits")
+        return super().get_queryset(request).defer("limits")
 
     def exact_search(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
         of_reference = ToolCall.objects.filter(reference=term).exclude(run=None).values_list("run", flat=True)
@@ -76,36 +64,23 @@ class CodeRunAdmin(LogAdmin):
             return queryset.filter(code__icontains=search_term.strip()), distinct
         return found, distinct
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> Any:
-        run = CodeRun.objects.filter(pk=unquote(object_id)).first()
-        if run is None:
-            return self.missing(request, object_id)
-        if not self.has_view_permission(request, run):
-            raise PermissionDenied
-        may_stop = request.user.has_perm(STOP)
-        context = {
-            **page_context(self, request, _("Code run"), run),
-            "page": RunPage.of(run, with_content=may_view_content(request)),
-            "may_stop": may_stop and run.is_running and run.stop_requested is None,
-            "stop_url": self._admin_url("stop", run.pk),
-            "may_view_calls": request.user.has_perm("mcp_toolkit.view_toolcall"),
-            "live_url": f"{get_script_prefix()}{LIVE_PATH}{run.pk}/",
-            **(extra_context or {}),
-        }
+    def page_name(self, request: HttpRequest) -> str:
         # What changes while a run goes on is drawn by the server alone; the page's script puts it in place.
-        name = "body" if FRAGMENT in request.GET else "page"
-        return TemplateResponse(request, f"admin/mcp_toolkit/coderun/{name}.html", context)
+        return "body" if FRAGMENT in request.GET else "page"
+
+    def describe(self, request: HttpRequest, row: CodeRun) -> dict[str, Any]:
+        return {
+            "page": RunPage.of(row, with_content=may_view_content(request)),
+            "may_stop": request.user.has_perm(STOP) and row.is_running and row.stop_requested is None,
+            "stop_url": self.admin_url("stop", row.pk),
+            "may_view_calls": request.user.has_perm("mcp_toolkit.view_toolcall"),
+            "live_url": f"{get_script_prefix()}{LIVE_PATH}{row.pk}/",
+        }
 
     @method_decorator(require_POST)
     def stop_view(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
         """Ask the run's host to end it; the host looks every second, so no channel layer is needed."""
-        run = CodeRun.objects.filter(pk=unquote(object_id)).first()
+        run = self.find(object_id)
         if not request.user.has_perm(STOP) or not self.has_view_permission(request, run):
             raise PermissionDenied
         if run is None:

@@ -17,7 +17,14 @@ from mcp_server.models import CodeRun, Limits
 from mcp_server.models.coderuns import LOST, LOST_AFTER, RUNNING
 
 
-class EndpointFilter(admin.SimpleListFilter):
+class FieldFilter(admin.SimpleListFilter):
+    """By the exact value of the field that the parameter is named after."""
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(**{str(self.parameter_name): self.value()}) if self.value() else queryset
+
+
+class EndpointFilter(FieldFilter):
     """By one of the project's endpoints."""
 
     title = _("endpoint")
@@ -25,9 +32,6 @@ class EndpointFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(endpoint.name, endpoint.name) for endpoint in registry.endpoints()]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(endpoint=self.value()) if self.value() else queryset
 
 
 class RunOutcomeFilter(admin.SimpleListFilter):
@@ -66,7 +70,7 @@ class CallOutcomeFilter(admin.SimpleListFilter):
         return queryset.filter(status=self.value()) if self.value() else queryset
 
 
-class LimitFilter(admin.SimpleListFilter):
+class LimitFilter(FieldFilter):
     """By the limit that a run met."""
 
     title = _("limit")
@@ -74,9 +78,6 @@ class LimitFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [(name, Limits.label(name)) for name in LIMIT_FIELDS]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(limit=self.value()) if self.value() else queryset
 
 
 class OriginFilter(admin.SimpleListFilter):
@@ -93,7 +94,7 @@ class OriginFilter(admin.SimpleListFilter):
         return queryset if wanted is None else queryset.filter(run__isnull=wanted)
 
 
-class TextFilter(admin.SimpleListFilter):
+class TextFilter(FieldFilter):
     """A filter to type into: a list of all users or tools would cost a look at every row."""
 
     template = "admin/mcp_toolkit/text_filter.html"
@@ -141,6 +142,3 @@ class ToolFilter(TextFilter):
 
     title = _("tool")
     parameter_name = "tool"
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(tool=self.value()) if self.value() else queryset

@@ -8,28 +8,19 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 
-from mcp_server.admin.generics import RowAdmin
 from mcp_server.admin.limitsform import LimitsForm
 from mcp_server.admin.pages import page_context
+from mcp_server.admin.readonly import KeptAdmin
 from mcp_server.conf import LIMIT_FIELDS
 from mcp_server.definitions.endpoint import EndpointDefinition
 from mcp_server.definitions.registry import UnknownEndpoint, registry
 from mcp_server.models import Limits
 
 
-class LimitsAdmin(RowAdmin):
+class LimitsAdmin(KeptAdmin):
     """A row is made when staff first set something; nobody adds or deletes one."""
 
     form = LimitsForm
-
-    class Media:
-        css = {"all": ("mcp_toolkit/admin.css",)}
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Limits | None = None) -> bool:
-        return False
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None

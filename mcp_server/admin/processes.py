@@ -9,12 +9,12 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from mcp_server.admin.generics import RowAdmin
 from mcp_server.admin.pages import page_context
+from mcp_server.admin.readonly import ReadOnlyAdmin
 from mcp_server.admin.statistics import PERIODS, gather
 from mcp_server.codemode.confinement import missing_confinement
 from mcp_server.models import CodeRun, Process, ToolCall
@@ -67,20 +67,8 @@ def _worker(item: Mapping[str, Any]) -> WorkerLine:
     )
 
 
-class ProcessAdmin(RowAdmin):
+class ProcessAdmin(ReadOnlyAdmin):
     """The list of processes is the overview; a process has no page of its own."""
-
-    class Media:
-        css = {"all": ("mcp_toolkit/admin.css",)}
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Process | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Process | None = None) -> bool:
-        return False
 
     def has_view_permission(self, request: HttpRequest, obj: Process | None = None) -> bool:
         names = ("view_process", "change_process", "view_toolcall", "view_coderun")
@@ -100,7 +88,7 @@ class ProcessAdmin(RowAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        return HttpResponseRedirect(self._overview())
+        return HttpResponseRedirect(self.admin_url("changelist"))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         if not self.has_view_permission(request):
@@ -131,12 +119,12 @@ class ProcessAdmin(RowAdmin):
             raise PermissionDenied
         process = Process.objects.filter(pk=object_id).first()
         if process is None:
-            return HttpResponseRedirect(self._overview())
+            return HttpResponseRedirect(self.admin_url("changelist"))
         if request.method != "POST":
             context = {
                 **page_context(self, request, _("Restart the workers?")),
                 "line": ProcessLine.of(process),
-                "overview_url": self._overview(),
+                "overview_url": self.admin_url("changelist"),
             }
             return TemplateResponse(request, "admin/mcp_toolkit/process/restart.html", context)
         Process.objects.filter(pk=process.pk).update(restart_requested=timezone.now())
@@ -146,7 +134,4 @@ class ProcessAdmin(RowAdmin):
         self.message_user(
             request, _("The workers end within some seconds; the next run starts new ones."), messages.SUCCESS
         )
-        return HttpResponseRedirect(self._overview())
-
-    def _overview(self) -> str:
-        return reverse("admin:mcp_toolkit_process_changelist", current_app=self.admin_site.name)
+        return HttpResponseRedirect(self.admin_url("changelist"))

@@ -15,8 +15,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from mcp_server.admin.generics import RowAdmin, RowForm
+from mcp_server.admin.generics import RowForm
 from mcp_server.admin.pages import page_context
+from mcp_server.admin.readonly import StyledAdmin
 from mcp_server.models import Token
 
 
@@ -78,7 +79,7 @@ class TokenForm(RowForm):
         fields = ("user", "name", "scopes", "expires")
 
 
-class TokenAdmin(RowAdmin):
+class TokenAdmin(StyledAdmin):
     """The tokens of all users."""
 
     form = TokenForm
@@ -88,9 +89,6 @@ class TokenAdmin(RowAdmin):
     search_fields = ("name", "prefix")
     date_hierarchy = None
     show_full_result_count = False
-
-    class Media:
-        css = {"all": ("mcp_toolkit/admin.css",)}
 
     def get_form(
         self, request: HttpRequest, obj: Token | None = None, change: bool = False, **kwargs: Any
