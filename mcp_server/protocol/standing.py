@@ -11,6 +11,7 @@ from django.core.cache import caches
 
 from mcp_server import bus
 from mcp_server.calls import documents
+from mcp_server.calls.running import Runner
 from mcp_server.conf import options
 from mcp_server.protocol import callers, resources, resumption
 from mcp_server.protocol.admission import no_such_method
@@ -61,7 +62,7 @@ async def _tell(exchange: Exchange, session: Session, outbox: Outbox) -> bytes:
             watch = await Watch.start(caller, _EVERYTHING)
             async with asyncio.timeout(MAX_AGE):
                 while not watch.is_over:
-                    watch.uris = frozenset(await subscribed(session))
+                    watch.uris = frozenset(await subscribed(session, exchange.runner))
                     await _tell_of(watch, session, outbox)
     except (TimeoutError, MCPError):
         # Old, or one too many: the client may come again.
@@ -89,10 +90,20 @@ def topic(session: Session) -> str:
     return f"session {session.nonce}"
 
 
-async def subscribed(session: Session) -> list[str]:
+async def subscribed(session: Session, runner: Runner) -> list[str]:
     """Return the URIs that a session subscribed to. Kept in a cache: where they are lost, the client reads when it must."""
-    kept = await caches[options().cache].aget(_key(session))
+    # Not the cache's own `aget`, whose thread would be the stream's for as long as it stands.
+    kept = await runner.sync(_recall, session)
     return json.loads(kept) if kept else []
+
+
+def _recall(session: Session) -> str | None:
+    found: str | None = caches[options().cache].get(_key(session))
+    return found
+
+
+def _store(session: Session, uris: list[str]) -> None:
+    caches[options().cache].set(_key(session), json.dumps(uris), SESSION_AGE.total_seconds())
 
 
 async def subscribe(context: Context, params: mcp_types.SubscribeRequestParams) -> mcp_types.EmptyResult:
@@ -102,11 +113,12 @@ async def subscribe(context: Context, params: mcp_types.SubscribeRequestParams) 
         MCPError: without a session, or when there is no such resource for this caller.
     """
     uri, session = str(params.uri), _session(context)
-    if not await documents.may_read(serving(context).caller, uri):
+    caller = serving(context).caller
+    if not await documents.may_read(caller, uri):
         raise resources.not_found(uri, modern=False)
-    uris = await subscribed(session)
+    uris = await subscribed(session, caller.runner)
     if uri not in uris:
-        await _keep(session, [*uris, uri][-MOST_URIS:])
+        await _keep(session, [*uris, uri][-MOST_URIS:], caller.runner)
     return mcp_types.EmptyResult()
 
 
@@ -117,7 +129,9 @@ async def unsubscribe(context: Context, params: mcp_types.UnsubscribeRequestPara
         MCPError: without a session.
     """
     uri, session = str(params.uri), _session(context)
-    await _keep(session, [item for item in await subscribed(session) if item != uri])
+    runner = serving(context).caller.runner
+    left = [item for item in await subscribed(session, runner) if item != uri]
+    await _keep(session, left, runner)
     return mcp_types.EmptyResult()
 
 
@@ -128,8 +142,8 @@ def _session(context: Context) -> Session:
     return session
 
 
-async def _keep(session: Session, uris: list[str]) -> None:
-    await caches[options().cache].aset(_key(session), json.dumps(uris), SESSION_AGE.total_seconds())
+async def _keep(session: Session, uris: list[str], runner: Runner) -> None:
+    await runner.sync(_store, session, uris)
     await bus.publish(topic(session), {})
 
 

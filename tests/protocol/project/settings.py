@@ -49,5 +49,7 @@ MCP_SERVER: dict[str, Any] = {
     "ENDPOINTS": {
         "default": {"LOGIN_REQUIRED": False, "VERSION": "1.2.3"},
         "code": {"CODE_MODE": "on", "TOOLS": ["add", "add-later", "work", "order", "sleep"]},
+        # The one with a tool whose guard asks the database on the event loop.
+        "awaiting": {"LOGIN_REQUIRED": False},
     }
 }

@@ -260,3 +260,13 @@ def touch(ctx: Context, uri: str, undo: bool = False) -> str:
 async def order_in_time(ctx: Context) -> str:
     """Ask, with little patience."""
     return (await ctx.aelicit("What shall it be?", Wish)).action
+
+
+async def is_on_record(request: HttpRequest) -> bool:
+    return await User.objects.filter(username=request.user.get_username()).aexists()
+
+
+@tool(endpoints=("awaiting",), enabled=is_on_record)
+def for_those_on_record() -> str:
+    """Is there for whom the database knows."""
+    return "here"
