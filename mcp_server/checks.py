@@ -11,6 +11,8 @@ from django.core import checks
 from django.utils.module_loading import import_string
 
 from mcp_server import conf
+from mcp_server.codemode.examination import examine_code_mode
+from mcp_server.codemode.names import CODE, SEARCH
 from mcp_server.definitions.examination import examine
 from mcp_server.definitions.registry import Contents, registry
 from mcp_server.exceptions import ConfigurationError
@@ -74,9 +76,6 @@ def _contents() -> Contents:
 
 def check_definitions(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
     """Return what is wrong with tools, resources, prompts and endpoints, and what is doubtful."""
-    # Here: starting a project should not have to load code mode.
-    from mcp_server.codemode.examination import examine_code_mode
-
     messages = [_as_error(problem, "E002") for problem in registry.broken]
     contents = _contents()
     messages += [_as_error(problem, "E003") for problem in contents.problems]
@@ -122,7 +121,7 @@ def _unreadable_rates(limits: Mapping[str, str]) -> Iterator[checks.CheckMessage
             Rate.parse(rate)
         except ValueError as error:
             yield checks.Error(f"MCP_SERVER['RATE_LIMITS'][{name!r}]: {error}", id=f"{TAG}.E012")
-        if name not in {DEFAULT, "code", "search", *tools}:
+        if name not in {DEFAULT, CODE, SEARCH, *tools}:
             yield checks.Warning(
                 f"MCP_SERVER['RATE_LIMITS'] has a rate for {name!r}, and no endpoint has a tool of that name.",
                 hint=f"Write {DEFAULT!r} or the name of a tool, as `manage.py mcp_tools` prints it.",

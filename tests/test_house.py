@@ -90,14 +90,14 @@ def test_public_names_import_without_django_and_loading_the_package_loads_nothin
 
 
 @pytest.mark.proves("Q08b", "S01")
-def test_checking_the_project_loads_neither_v8_nor_the_sdk():
+def test_checking_the_project_loads_neither_v8_nor_the_sdk_nor_a_parser():
     script = (
         "import os, sys, django\n"
         "os.environ['DJANGO_SETTINGS_MODULE'] = 'demo_project.settings'\n"
         "django.setup()\n"
         "from django.core.management import call_command\n"
         "call_command('check')\n"
-        "assert not {'mcp', 'mcp_types', 'py_mini_racer'} & set(sys.modules)\n"
+        "assert not {'mcp', 'mcp_types', 'py_mini_racer', 'tree_sitter'} & set(sys.modules)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False

@@ -1,11 +1,10 @@
 """Tool calls, direct and from code (contract A03)."""
 
-from functools import partial
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -16,7 +15,6 @@ from mcp_server.admin.filters import CallOutcomeFilter, EndpointFilter, OriginFi
 from mcp_server.admin.logs import LogAdmin, may_view_content
 from mcp_server.admin.outcomes import outcome_badge
 from mcp_server.admin.runpage import pretty_json
-from mcp_server.admin.tryit import try_view
 from mcp_server.models import CodeRun, ToolCall
 
 
@@ -35,11 +33,18 @@ class ToolCallAdmin(LogAdmin):
     search_help_text = _("Call, run, reference id of an error, or tool.")
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(partial(try_view, self))
+        view = self.admin_site.admin_view(self.try_view)
         return [path("try/", view, name="mcp_toolkit_toolcall_try"), *super().get_urls()]
 
     def exact_search(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
         return queryset.filter(Q(pk=term) | Q(run=term) | Q(reference=term) | Q(tool=term))
+
+    def try_view(self, request: HttpRequest) -> HttpResponse:
+        """Return the page on which staff call tools as themselves."""
+        # Not at start-up: it brings all of code mode, with the parser (contract Q08).
+        from mcp_server.admin.tryit import try_page
+
+        return try_page(self, request)
 
     def describe(self, request: HttpRequest, row: ToolCall) -> dict[str, Any]:
         with_content = may_view_content(request)

@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from mcp_server.admin.pages import page_context
 from mcp_server.calls.caller import Caller, enter_as
 from mcp_server.calls.rendering import Rendered, render
+from mcp_server.codemode.names import CODE
 from mcp_server.codemode.offering import call_offered, offered_tools
-from mcp_server.codemode.tool import CODE
 from mcp_server.definitions.context import ClientInfo
 from mcp_server.definitions.registry import registry
 from mcp_server.definitions.results import Text
@@ -77,7 +77,7 @@ class Answer:
         return cls("\n".join(texts), structured, media, rendered.is_error)
 
 
-def try_view(admin: Any, request: HttpRequest) -> HttpResponse:
+def try_page(admin: Any, request: HttpRequest) -> HttpResponse:
     """Return the page of a model admin's site on which tools are tried."""
     names = [endpoint.name for endpoint in registry.endpoints()]
     name = request.GET.get("endpoint", "")

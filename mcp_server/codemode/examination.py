@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from mcp_server.codemode.identifiers import collisions
-from mcp_server.codemode.tool import CODE, SEARCH
+from mcp_server.codemode.names import CODE, SEARCH
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.definitions.examination import Finding
 from mcp_server.definitions.registry import Contents

@@ -11,7 +11,8 @@ from mcp_server.calls.caller import Caller
 from mcp_server.calls.dispatcher import call_tool, visible_tools
 from mcp_server.calls.results import Outcome
 from mcp_server.codemode.catalog import Description, Detail, describe
-from mcp_server.codemode.tool import CODE, SEARCH, build_code_tool, build_search_tool
+from mcp_server.codemode.names import CODE, SEARCH
+from mcp_server.codemode.tool import build_code_tool, build_search_tool
 from mcp_server.definitions.endpoint import CodePolicy, EndpointDefinition
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.policy.codemode import effective_code_policy

@@ -7,6 +7,7 @@ from mcp_server.calls.context import CallContext
 from mcp_server.codemode.catalog import describe_search
 from mcp_server.codemode.finding import find_tools
 from mcp_server.codemode.messages import render_program
+from mcp_server.codemode.names import CODE, SEARCH
 from mcp_server.codemode.program import run_program
 from mcp_server.definitions.annotations import Annotations
 from mcp_server.definitions.context import Context
@@ -16,8 +17,6 @@ from mcp_server.definitions.settings import LONGEST_TIMEOUT
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.schema.signature import read_arguments
 
-CODE = "code"
-SEARCH = "search"
 _HERE = Origin(__name__, 0)
 
 

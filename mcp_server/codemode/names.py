@@ -1,0 +1,4 @@
+"""What the two tools of code mode are called."""
+
+CODE = "code"
+SEARCH = "search"
