@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Protocol
 
+from mcp_server.codemode.described import DescribedTool
 from mcp_server.codemode.identifiers import identifiers
 from mcp_server.schema.typescript import Notes, Shape, Shapes, Writer, parameter, read
 from mcp_server.schema.typescript.naming import pascal
@@ -21,35 +21,6 @@ class Detail(StrEnum):
     PROGRESSIVE = "progressive"
 
 
-class _Schema(Protocol):
-    @property
-    def json_schema(self) -> Mapping[str, Any]: ...
-
-
-class _Hints(Protocol):
-    @property
-    def destructive(self) -> bool | None: ...
-
-
-class CatalogTool(Protocol):
-    """What the catalogue reads of a tool; `definitions.tool.ToolDefinition` has it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def arguments(self) -> _Schema: ...
-    @property
-    def output(self) -> _Schema | None: ...
-    @property
-    def annotations(self) -> _Hints | None: ...
-    @property
-    def input_examples(self) -> Sequence[Mapping[str, Any]]: ...
-
-
 _NOTES = {
     Detail.FULL: Notes.ALL,
     Detail.BRIEF: Notes.FACTS,
@@ -61,7 +32,7 @@ _LONGEST_EXAMPLE = 120
 
 
 def declare(
-    tools: Iterable[CatalogTool], detail: Detail = Detail.FULL, *, names: Mapping[str, str] | None = None
+    tools: Iterable[DescribedTool], detail: Detail = Detail.FULL, *, names: Mapping[str, str] | None = None
 ) -> str:
     """Return the tools as text for a model: TypeScript, or at `NAMES` one line each.
 
@@ -79,7 +50,7 @@ def declare(
     return write(ordered, detail, names)
 
 
-def _types(tools: Sequence[CatalogTool], detail: Detail, names: Mapping[str, str]) -> str:
+def _types(tools: Sequence[DescribedTool], detail: Detail, names: Mapping[str, str]) -> str:
     shapes, notes = Shapes(), _NOTES[detail]
     signatures = [_Signature(tool, shapes, notes) for tool in tools]
     writer = Writer(shapes, [shape for signature in signatures for shape in signature.shapes()])
@@ -94,7 +65,7 @@ def _types(tools: Sequence[CatalogTool], detail: Detail, names: Mapping[str, str
 class _Signature:
     """A tool's input and output as shapes."""
 
-    def __init__(self, tool: CatalogTool, shapes: Shapes, notes: Notes) -> None:
+    def __init__(self, tool: DescribedTool, shapes: Shapes, notes: Notes) -> None:
         self.tool = tool
         name = pascal(tool.name)
         self.input = read(shapes, tool.arguments.json_schema, name=f"{name}Input", notes=notes)
@@ -128,7 +99,7 @@ def _notation(words: Sequence[str], notes: Notes) -> Iterator[str]:
         yield f"// {'; '.join(said)}"
 
 
-def _names(tools: Sequence[CatalogTool], detail: Detail, names: Mapping[str, str]) -> str:
+def _names(tools: Sequence[DescribedTool], detail: Detail, names: Mapping[str, str]) -> str:
     lines = [
         '// name({ arguments, optional? }): what it does. `await codemode.$describe("name")` returns the types.'
     ]
@@ -138,7 +109,7 @@ def _names(tools: Sequence[CatalogTool], detail: Detail, names: Mapping[str, str
     return "\n".join(lines)
 
 
-def _argument_names(tool: CatalogTool) -> str:
+def _argument_names(tool: DescribedTool) -> str:
     schema = tool.arguments.json_schema
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, Mapping) or not properties:
@@ -148,7 +119,7 @@ def _argument_names(tool: CatalogTool) -> str:
     return f"{{ {', '.join(written)} }}"
 
 
-def _summary(tool: CatalogTool, detail: Detail) -> str:
+def _summary(tool: DescribedTool, detail: Detail) -> str:
     length = _LONGEST_SUMMARY[detail]
     if not length:
         return ""

@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from mcp_server.codemode.catalog.declarations import CatalogTool, Detail, declare
+from mcp_server.codemode.catalog.declarations import Detail, declare
+from mcp_server.codemode.described import DescribedTool
 from mcp_server.codemode.tokens import estimate_tokens
 
 BUDGET = 4_000
@@ -48,7 +49,7 @@ class Description:
 
 def describe(
     endpoint_name: str,
-    tools: Iterable[CatalogTool],
+    tools: Iterable[DescribedTool],
     *,
     detail: str = AUTO,
     template: str | None = None,
@@ -88,7 +89,7 @@ def fill(template: str, *, types: str, count: int) -> str:
     return _PLACEHOLDER.sub(lambda match: values[match[1]], template)
 
 
-def _build(tools: Sequence[CatalogTool], detail: str, template: str | None, budget: int) -> Description:
+def _build(tools: Sequence[DescribedTool], detail: str, template: str | None, budget: int) -> Description:
     if detail != AUTO:
         return _at(tools, Detail(detail), template)
     types = _at(tools, Detail.TYPES, template)
@@ -101,7 +102,7 @@ def _build(tools: Sequence[CatalogTool], detail: str, template: str | None, budg
     return types if types.tokens <= budget else _at(tools, Detail.PROGRESSIVE, template)
 
 
-def _at(tools: Sequence[CatalogTool], detail: Detail, template: str | None) -> Description:
+def _at(tools: Sequence[DescribedTool], detail: Detail, template: str | None) -> Description:
     ours = WITHOUT_TYPES if detail is Detail.PROGRESSIVE else WITH_TYPES
     text = fill(template or ours, types=declare(tools, detail), count=len(tools))
     return Description(text, detail, estimate_tokens(text), len(tools))
@@ -113,7 +114,7 @@ class _Kept:
     def __init__(self, size: int) -> None:
         self._size = size
         self._lock = threading.Lock()
-        self._entries: OrderedDict[Hashable, tuple[Description, tuple[CatalogTool, ...]]] = OrderedDict()
+        self._entries: OrderedDict[Hashable, tuple[Description, tuple[DescribedTool, ...]]] = OrderedDict()
 
     def get(self, key: Hashable) -> Description | None:
         with self._lock:
@@ -122,7 +123,7 @@ class _Kept:
             self._entries.move_to_end(key)
             return self._entries[key][0]
 
-    def put(self, key: Hashable, description: Description, tools: tuple[CatalogTool, ...]) -> None:
+    def put(self, key: Hashable, description: Description, tools: tuple[DescribedTool, ...]) -> None:
         with self._lock:
             self._entries[key] = description, tools
             while len(self._entries) > self._size:

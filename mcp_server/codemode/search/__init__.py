@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeVar
 
-from mcp_server.codemode.search.documents import SearchableTool
+from mcp_server.codemode.described import DescribedTool
 from mcp_server.codemode.search.index import Index
 
-__all__ = ["SearchResult", "SearchableTool", "search"]
+__all__ = ["SearchResult", "search"]
 
-Tool = TypeVar("Tool", bound=SearchableTool)
+Tool = TypeVar("Tool", bound=DescribedTool)
 
 _KEPT_INDEXES = 32
 _indexes: OrderedDict[tuple[int, ...], Index] = OrderedDict()
@@ -57,19 +57,19 @@ def search(
     return SearchResult(len(fitting), len(tools), tuple(fitting[: max(0, limit)]))
 
 
-def _has_tag(tool: SearchableTool, tags: Collection[str] | None) -> bool:
+def _has_tag(tool: DescribedTool, tags: Collection[str] | None) -> bool:
     wanted = {tag.casefold() for tag in tags or ()}
     return not wanted or any(tag.casefold() in wanted for tag in tool.tags)
 
 
-def _is_in(tool: SearchableTool, group: str | None) -> bool:
+def _is_in(tool: DescribedTool, group: str | None) -> bool:
     if not group:
         return True
     wanted, own = group.casefold(), tool.group.casefold()
     return own == wanted or own.startswith(f"{wanted}/")
 
 
-def _index(tools: Sequence[SearchableTool]) -> Index:
+def _index(tools: Sequence[DescribedTool]) -> Index:
     # The index keeps its tools alive, so that their ids stay theirs as long as it is in the cache.
     key = tuple(map(id, tools))
     with _lock:

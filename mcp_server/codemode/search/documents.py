@@ -1,33 +1,12 @@
 """A tool as search sees it: weighted words from its name, title, texts, parameters, tags and group."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+from mcp_server.codemode.described import DescribedTool
 from mcp_server.codemode.search.words import canonical, terms
-
-
-class _Arguments(Protocol):
-    @property
-    def json_schema(self) -> Mapping[str, Any]: ...
-
-
-class SearchableTool(Protocol):
-    """What search reads of a tool; a `ToolDefinition` fits."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def arguments(self) -> _Arguments: ...
-    @property
-    def tags(self) -> Sequence[str]: ...
-    @property
-    def group(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +31,7 @@ _NAME, _TITLE, _TAG, _GROUP, _DESCRIPTION, _PARAMETER, _PARAMETER_TEXT = 4.0, 1.
 _LONGEST_FIELD = 200
 
 
-def read(tool: SearchableTool) -> Document:
+def read(tool: DescribedTool) -> Document:
     """The document of a tool."""
     properties = tool.arguments.json_schema.get("properties", {})
     weights: defaultdict[str, float] = defaultdict(float)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from mcp_server.codemode.search.documents import Document, SearchableTool, read
+from mcp_server.codemode.described import DescribedTool
+from mcp_server.codemode.search.documents import Document, read
 from mcp_server.codemode.search.words import canonical, terms, verbs
 
 _SATURATION = 1.2
@@ -30,7 +31,7 @@ class Index:
         tools: the tools; the index keeps them.
     """
 
-    def __init__(self, tools: Sequence[SearchableTool]) -> None:
+    def __init__(self, tools: Sequence[DescribedTool]) -> None:
         self.tools = tuple(tools)
         self._documents: list[Document] = [read(tool) for tool in tools]
         self._mean = (
