@@ -159,7 +159,9 @@ class JSONSchemaValidator:
         from referencing import Registry
 
         Draft202012Validator.check_schema(schema)
-        self._validator = Draft202012Validator(schema, registry=Registry())
+        # jsonschema's own registry would fetch what a `$ref` names elsewhere; an empty one knows this schema alone.
+        resolution = {"registry": Registry()}
+        self._validator = Draft202012Validator(schema, **resolution)
 
     def problems(self, value: Any) -> list[Problem]:
         """Return what is wrong with the value, first by place."""
