@@ -48,14 +48,23 @@ def find_user(username: str | None) -> Any:
     """
     if username is None:
         return None
-    model = get_user_model()
-    try:
-        user = model._default_manager.get_by_natural_key(username)
-    except model.DoesNotExist:
-        raise CommandError(f"There is no user {username!r}.") from None
+    user = find_account(username)
     if not user.is_active:
         raise CommandError(f"The user {username!r} is not active.")
     return user
+
+
+def find_account(username: str) -> Any:
+    """Return the user with this name, who may be one that cannot sign in.
+
+    Raises:
+        CommandError: when there is none.
+    """
+    model = get_user_model()
+    try:
+        return model._default_manager.get_by_natural_key(username)
+    except model.DoesNotExist:
+        raise CommandError(f"There is no user {username!r}.") from None
 
 
 def require_endpoint(name: str) -> str:

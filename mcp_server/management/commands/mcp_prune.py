@@ -1,35 +1,24 @@
 """`manage.py mcp_prune`: remove old rows of the log (contract A07)."""
 
-import argparse
 import dataclasses
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from mcp_server.management.base import ToolkitCommand
 from mcp_server.policy.retention import Pruning, Retention
 
-EXAMPLES = """examples:
-  manage.py mcp_prune --dry-run
-  manage.py mcp_prune --days 7 --failed-days 60
-  manage.py mcp_prune --max-rows 1000000 --json
-"""
 
-
-class Command(BaseCommand):
+class Command(ToolkitCommand):
     help = (
         "Remove code runs and tool calls that are past their age, and the oldest above a number of rows. Without options "
         "the ages are those of MCP_SERVER['LOG'], and of the admin for an endpoint that has its own."
     )
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        return super().create_parser(
-            prog_name,
-            subcommand,
-            epilog=EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            **kwargs,
-        )
+    examples = """  manage.py mcp_prune --dry-run
+  manage.py mcp_prune --days 7 --failed-days 60
+  manage.py mcp_prune --max-rows 1000000 --json
+"""
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--days", type=int, dest="keep_days", help="age of successes, in days")

@@ -1,35 +1,22 @@
 """`manage.py mcp_token`: make, list and revoke tokens (contract G05)."""
 
-import argparse
-import json
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
+from mcp_server.management.base import ToolkitCommand, find_account
 from mcp_server.models import Token
 
-EXAMPLES = """examples:
-  manage.py mcp_token create ada --name laptop --days 90
+
+class Command(ToolkitCommand):
+    help = "Make, list and revoke the tokens that MCP clients sign in with. A token is shown once, when it is made."
+    examples = """  manage.py mcp_token create ada --name laptop --days 90
   manage.py mcp_token create ada --name reports --scope reports:read --json
   manage.py mcp_token list --user ada
   manage.py mcp_token revoke 7
 """
-
-
-class Command(BaseCommand):
-    help = "Make, list and revoke the tokens that MCP clients sign in with. A token is shown once, when it is made."
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        return super().create_parser(
-            prog_name,
-            subcommand,
-            epilog=EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            **kwargs,
-        )
 
     def add_arguments(self, parser: CommandParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="create|list|revoke")
@@ -50,7 +37,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, action: str, **options: Any) -> None:
         lines, value = getattr(self, f"_{action}")(options)
         if options["json"]:
-            self.stdout.write(json.dumps(value, indent=2, ensure_ascii=False))
+            self.write_json(value)
         else:
             for line in lines:
                 self.stdout.write(line)
@@ -59,7 +46,7 @@ class Command(BaseCommand):
         days = options["days"]
         if days is not None and days < 1:
             raise CommandError("--days must be at least 1.")
-        user = _user(options["user"])
+        user = find_account(options["user"])
         name = options["name"] or user.get_username()
         expires = None if days is None else timezone.now() + timedelta(days=days)
         token, plain_text = Token.objects.issue(user, name[:100], options["scope"], expires)
@@ -74,7 +61,7 @@ class Command(BaseCommand):
     def _list(self, options: dict[str, Any]) -> tuple[list[str], Any]:
         tokens = Token.objects.select_related("user")
         if options["user"]:
-            tokens = tokens.filter(user=_user(options["user"]))
+            tokens = tokens.filter(user=find_account(options["user"]))
         rows = [_described(token) for token in tokens]
         lines = [
             f"{row['id']:>5}  {row['begins']}…  {row['state']:<8} {row['user']}: {row['name']}"
@@ -89,14 +76,6 @@ class Command(BaseCommand):
             Token.objects.filter(pk=token.pk).revoke()
             token.refresh_from_db(fields=["revoked"])
         return [f"Revoked {token}." for token in found], [_described(token) for token in found]
-
-
-def _user(username: str) -> Any:
-    model = get_user_model()
-    try:
-        return model._default_manager.get_by_natural_key(username)
-    except model.DoesNotExist:
-        raise CommandError(f"There is no user {username!r}.") from None
 
 
 def _token(text: str) -> Token:
