@@ -28,16 +28,24 @@ _DEEPEST = 20  # references to references; more is a circle
 class Output:
     """What a tool gives back.
 
-    `json_schema` describes the plain value, `is_list` whether that is a list, `admits_none` whether it may be null,
-    `declared` whether clients are told: the author gave a schema, or annotated a model, a TypedDict, a dataclass or a
-    list of them (contract T11). `dump` gives the value as JSON bytes and raises ValueError where it does not fit.
+    `json_schema` describes the plain value, `declared` whether clients are told: the author gave a schema, or annotated
+    a model, a TypedDict, a dataclass or a list of them (contract T11). `dump` gives the value as JSON bytes and raises
+    ValueError where it does not fit.
     """
 
     json_schema: Mapping[str, Any]
-    is_list: bool
-    admits_none: bool
     declared: bool
     dump: Callable[[Any], bytes] = field(repr=False)
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether the value is a list."""
+        return bool(self.json_schema.get("type") == "array")
+
+    @cached_property
+    def admits_none(self) -> bool:
+        """Return whether the value may be null."""
+        return _admits_none(self.json_schema)
 
     @cached_property
     def is_object(self) -> bool:
@@ -156,13 +164,7 @@ def _from_type(annotation: Any, *, declared: bool) -> Output:
         checked = adapter.validate_python(read_instances(value, plan), from_attributes=True)
         return dump_checked(adapter, checked, has_floats=has_floats)
 
-    return Output(
-        json_schema=schema,
-        is_list=schema.get("type") == "array",
-        admits_none=_admits_none(schema),
-        declared=declared,
-        dump=dump,
-    )
+    return Output(json_schema=schema, declared=declared, dump=dump)
 
 
 def _admits_none(schema: Mapping[str, Any]) -> bool:
@@ -189,10 +191,4 @@ def _from_json_schema(schema: Mapping[str, Any]) -> Output:
             raise ValueError("; ".join(f"{item.field}: {item.message}" for item in problems))
         return data
 
-    return Output(
-        json_schema=schema,
-        is_list=schema.get("type") == "array",
-        admits_none=_admits_none(schema),
-        declared=True,
-        dump=dump,
-    )
+    return Output(json_schema=schema, declared=True, dump=dump)
