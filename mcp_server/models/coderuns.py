@@ -3,12 +3,12 @@
 from datetime import timedelta
 from typing import ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from mcp_server.models.identifiers import IDENTIFIER_LENGTH
+from mcp_server.models.logged import LoggedRow
 
 RUNNING = "running"
 LOST = "lost"
@@ -17,23 +17,10 @@ LOST_AFTER = timedelta(seconds=10)
 """How long past its deadline an open run still counts as running: its host may be writing the end."""
 
 
-class CodeRun(models.Model):
+class CodeRun(LoggedRow):
     """One run. Its row exists while it runs, so that it can be watched, stopped, and told when its host died."""
 
     id = models.CharField(_("run"), primary_key=True, max_length=IDENTIFIER_LENGTH, editable=False)
-    endpoint = models.CharField(_("endpoint"), max_length=64)
-    # Deleting a user keeps the row; the name stays as text.
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.SET_NULL,
-        related_name="+",
-        db_index=False,
-        verbose_name=_("user"),
-    )
-    username = models.CharField(_("user name"), max_length=254, blank=True)
-    client = models.CharField(_("client"), max_length=200, blank=True)
-    protocol = models.CharField(_("protocol"), max_length=20, blank=True)
     process = models.CharField(_("process"), max_length=100, blank=True)
 
     code = models.TextField(_("code"))
@@ -57,11 +44,9 @@ class CodeRun(models.Model):
     stop_requested = models.DateTimeField(_("stop requested"), null=True)
     stopped_by = models.CharField(_("stopped by"), max_length=254, blank=True)
 
-    class Meta:
+    class Meta(LoggedRow.Meta):
         verbose_name = _("code run")
         verbose_name_plural = _("code runs")
-        ordering = ("-started",)
-        default_permissions = ("view",)
         permissions: ClassVar = [
             ("view_call_content", "Can view code, arguments, console and results"),
             ("stop_coderun", "Can stop code runs"),

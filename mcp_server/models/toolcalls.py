@@ -2,16 +2,16 @@
 
 from typing import ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from mcp_server.models.coderuns import CodeRun
 from mcp_server.models.identifiers import IDENTIFIER_LENGTH
+from mcp_server.models.logged import LoggedRow
 
 
-class ToolCall(models.Model):
+class ToolCall(LoggedRow):
     """One call of one tool."""
 
     id = models.CharField(_("call"), primary_key=True, max_length=IDENTIFIER_LENGTH, editable=False)
@@ -26,20 +26,7 @@ class ToolCall(models.Model):
         verbose_name=_("code run"),
     )
     sequence = models.PositiveIntegerField(_("number in the run"), null=True)
-    endpoint = models.CharField(_("endpoint"), max_length=64)
     tool = models.CharField(_("tool"), max_length=128)
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.SET_NULL,
-        related_name="+",
-        db_index=False,
-        verbose_name=_("user"),
-    )
-    username = models.CharField(_("user name"), max_length=254, blank=True)
-    client = models.CharField(_("client"), max_length=200, blank=True)
-    protocol = models.CharField(_("protocol"), max_length=20, blank=True)
-
     arguments = models.TextField(_("arguments"), blank=True)
     status = models.CharField(_("outcome"), max_length=20)
     error_status = models.PositiveSmallIntegerField(_("status"), null=True)
@@ -50,11 +37,9 @@ class ToolCall(models.Model):
     request_bytes = models.PositiveBigIntegerField(_("arguments size"), default=0)
     response_bytes = models.PositiveBigIntegerField(_("response size"), default=0)
 
-    class Meta:
+    class Meta(LoggedRow.Meta):
         verbose_name = _("tool call")
         verbose_name_plural = _("tool calls")
-        ordering = ("-started",)
-        default_permissions = ("view",)
         indexes: ClassVar = [
             models.Index(fields=["started"], name="mcp_call_started"),
             models.Index(fields=["endpoint", "started"], name="mcp_call_endpoint"),
