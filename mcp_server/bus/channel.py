@@ -189,6 +189,11 @@ async def publish(topic: str, message: Message) -> int | None:
     if layer is not None:
         await layer.group_send(_group(topic), {"type": _TYPE, "topic": topic, "message": dict(message)})
         return None
+    return publish_here(topic, message)
+
+
+def publish_here(topic: str, message: Message) -> int:
+    """Send a message to the subscribers of this process alone, and return how many there were."""
     found = _hub.subscribers(topic)
     for subscription in found:
         subscription.offer(topic, message)

@@ -104,6 +104,7 @@ class Outbound:
                 event({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params or {}})
             )
             _, message = await subscription.get()
+            await bus.acknowledge(message)
         reply = json.loads(message["reply"])
         if "error" in reply:
             error = reply["error"]

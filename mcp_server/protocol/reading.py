@@ -30,6 +30,15 @@ UNSAID_VERSION = "2025-03-26"
 
 ACCEPTED = Reply(status=202, content_type=None)
 
+_NOT_HERE = (
+    "Nobody waits for this reply here: the question is over, or another process of the server asked it and "
+    "there is no shared channel layer (setting CHANNEL_LAYERS) to pass the reply on."
+)
+_GONE = (
+    "Nobody waits for this reply: the question is over, or the process of the server that asked it has ended, and its "
+    "call with it. The session goes on; send the request again."
+)
+
 
 async def read(exchange: Exchange) -> Incoming | Reply:
     """Return the request in an exchange, or the reply where there is nothing to run.
@@ -141,15 +150,9 @@ async def _pass_reply(session: Session, message: Message) -> Reply:
     """Pass the client's reply to the process that asked."""
     if not _is_reply(message):
         return error_reply(INVALID_REQUEST, 'A response has an "id", and a "result" object or an "error".')
-    listeners = await bus.publish(reply_topic(session, str(message.id)), {"reply": json.dumps(message.raw)})
-    if listeners == 0:
-        return error_reply(
-            INVALID_REQUEST,
-            "Nobody waits for this reply here: the question is over, or another process of the server asked it and "
-            "there is no shared channel layer (setting CHANNEL_LAYERS) to pass the reply on.",
-            status=409,
-        )
-    return ACCEPTED
+    if await bus.deliver(reply_topic(session, str(message.id)), {"reply": json.dumps(message.raw)}):
+        return ACCEPTED
+    return error_reply(INVALID_REQUEST, _GONE if bus.is_shared() else _NOT_HERE, status=409)
 
 
 def _is_reply(message: Message) -> bool:

@@ -6,17 +6,15 @@ the suite itself refuses.
 """
 
 import argparse
-import asyncio
 import contextlib
-import itertools
 import os
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.protocol.balancer import balancing
 from tests.protocol.servers import COMMANDS, free_port, wait_until_up
 
 HERE = Path(__file__).parent
@@ -81,41 +79,7 @@ def three_behind_redis(database: Path) -> Iterator[str]:
         stack.callback(os.environ.pop, "TEST_REDIS")
         urls = [stack.enter_context(serving("uvicorn", database)) for _ in range(3)]
         ports = [int(url.split(":")[2].split("/")[0]) for url in urls]
-        yield f"http://localhost:{stack.enter_context(balancing(ports))}/mcp"
-
-
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(ConnectionError):
-        while data := await reader.read(65536):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
-
-
-@contextlib.contextmanager
-def balancing(ports: list[int]) -> Iterator[int]:
-    """Pass each connection on to the next server in turn; each connection serves one request."""
-    turns = itertools.cycle(ports)
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            head = await reader.readuntil(b"\r\n\r\n")
-            from_server, to_server = await asyncio.open_connection("127.0.0.1", next(turns))
-            # One request a connection, so that the next one goes elsewhere.
-            lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"connection:")]
-            to_server.write(b"\r\n".join([lines[0], b"Connection: close", *lines[1:]]))
-            answered = asyncio.ensure_future(_pump(from_server, writer))
-            await asyncio.gather(_pump(reader, to_server), answered)
-
-    loop = asyncio.new_event_loop()
-    server = loop.run_until_complete(asyncio.start_server(handle, "127.0.0.1", 0))
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
+        yield f"http://localhost:{stack.enter_context(balancing(ports)).port}/mcp"
 
 
 def run_leg(tools: Path, url: str, leg: str, output: Path) -> bool:

@@ -42,9 +42,8 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_URL = "static/"
 USE_TZ = True
 if redis := os.environ.get("TEST_REDIS"):
-    CHANNEL_LAYERS = {
-        "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [redis]}}
-    }
+    layer = os.environ.get("TEST_LAYER", "pubsub.RedisPubSubChannelLayer")
+    CHANNEL_LAYERS = {"default": {"BACKEND": f"channels_redis.{layer}", "CONFIG": {"hosts": [redis]}}}
 MCP_SERVER: dict[str, Any] = {
     "ENDPOINTS": {
         "default": {"LOGIN_REQUIRED": False, "VERSION": "1.2.3"},
