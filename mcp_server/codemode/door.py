@@ -5,7 +5,8 @@ from typing import Any
 from asgiref.sync import async_to_sync
 
 from mcp_server.calls.caller import enter_as
-from mcp_server.codemode.program import ProgramResult, run_program
+from mcp_server.codemode.program import run_program
+from mcp_server.codemode.result import ProgramResult
 from mcp_server.definitions.endpoint import DEFAULT
 
 

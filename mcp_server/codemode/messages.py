@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pydantic_core import from_json
 
 from mcp_server.calls.rendering import wrap
-from mcp_server.codemode.program import ProgramError, ProgramResult
+from mcp_server.codemode.result import ProgramError, ProgramResult
 from mcp_server.codemode.source import excerpt
 from mcp_server.definitions.results import ContentItem, Text, ToolResult
 

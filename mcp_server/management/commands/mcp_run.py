@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from mcp_server import codemode
-from mcp_server.codemode.program import ProgramResult
+from mcp_server.codemode.result import ProgramResult
 from mcp_server.management.base import FAILED, ToolkitCommand, find_user, require_endpoint
 
 
