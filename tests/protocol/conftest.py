@@ -48,6 +48,14 @@ class Site:
             ).fetchone()[0]
             return found
 
+    def moment(self, name: str) -> float | None:
+        """The time that a tool wrote behind this name, None as long as it did not."""
+        with closing(sqlite3.connect(self.database)) as connection:
+            row = connection.execute(
+                "select name from auth_group where name like ? || ' %'", [name]
+            ).fetchone()
+            return float(row[0].rpartition(" ")[2]) if row else None
+
     def environment(self, **more: str) -> dict[str, str]:
         return {**os.environ, "DJANGO_SETTINGS_MODULE": SETTINGS, "TEST_DATABASE": str(self.database), **more}
 

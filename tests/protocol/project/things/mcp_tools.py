@@ -1,6 +1,7 @@
 """Tools of the served project, one for each thing that a transport can get wrong."""
 
 import asyncio
+import itertools
 import threading
 import time
 from pathlib import Path
@@ -157,6 +158,21 @@ async def wait_for_cancel(ctx: Context, token: str) -> str:
         await asyncio.sleep(20)
     except asyncio.CancelledError:
         await Group.objects.acreate(name=f"cancelled {token}")
+        raise
+    return "never"
+
+
+@tool
+async def linger(ctx: Context, token: str, beat: float = 30) -> str:
+    """Say that it runs, then report progress at every beat; leave a note of when it was cancelled."""
+    await Group.objects.acreate(name=f"running {token}")
+    try:
+        for step in itertools.count(1):
+            await ctx.aprogress(step)
+            await asyncio.sleep(beat)
+    except asyncio.CancelledError:
+        noticed = time.monotonic()
+        await Group.objects.acreate(name=f"left {token} {noticed}")
         raise
     return "never"
 
