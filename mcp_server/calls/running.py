@@ -96,4 +96,3 @@ def thread_context(request: HttpRequest) -> AbstractContextManager[Any]:
     path = options().thread_context
     found: AbstractContextManager[Any] = import_string(path)(request) if path else nullcontext()
     return found
-
