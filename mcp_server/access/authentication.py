@@ -70,7 +70,7 @@ class Authentication(Protocol):
 
 def bearer_of(request: HttpRequest) -> str | None:
     """Return the text after `Authorization: Bearer`, or None where there is none."""
-    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     return text.strip() if scheme.lower() == "bearer" else None
 
 

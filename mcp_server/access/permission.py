@@ -22,7 +22,7 @@ class Guarded(Protocol):
 
 def needs_await(definition: Guarded, endpoint: EndpointDefinition) -> bool:
     """Return whether a guard of the definition or of its endpoint is a coroutine."""
-    return any(_is_async(guard) for guard in (definition.guard, endpoint.guard))
+    return _is_async(definition.guard) or _is_async(endpoint.guard)
 
 
 def needs_thread(definition: Guarded, endpoint: EndpointDefinition, principal: Principal) -> bool:

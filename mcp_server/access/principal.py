@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
+from weakref import ref
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
@@ -89,10 +90,13 @@ class Principal:
 
 def bind(request: HttpRequest, user: Any, scopes: frozenset[str] | None) -> None:
     """Put user and scopes on the request, where guards and handlers look for them."""
+    # Weak, since a request that held itself would stay until the garbage collector comes by.
+    reference = ref(request)
 
     async def auser() -> Any:
         # Django's own would read the session again, and miss the user of a token.
-        return request.user
+        found = reference()
+        return found.user if found is not None else user
 
     request.user, request.auser = user, auser
     # Guards get the request alone; `has_scope` finds the credential's scopes here.

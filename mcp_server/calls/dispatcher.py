@@ -138,14 +138,20 @@ class _Call(RecordedCall):
         if caller.principal.objection is not None:
             raise caller.principal.objection.with_traceback(None)
         refuse(definition.guard, caller.principal.request)
-        if not self._renewing:
+        if not self._renewing and self._may_be_limited():
             count_call(caller.principal, caller.endpoint.name, definition.name)
         if self.arguments is not None and not isinstance(self.arguments, Mapping):
             raise ToolError("Arguments must be an object.", 400)
         return definition.arguments.validate(self.arguments)
 
+    def _may_be_limited(self) -> bool:
+        # What a test has changed within its transaction is read afresh.
+        return self.caller.in_transaction or may_be_limited(self.caller.endpoint.name)
+
     def _recall(self, definition: ToolDefinition, arguments: Mapping[str, Any]) -> Outcome | None:
         """Return the answer that an earlier call left in the cache."""
+        if definition.cache is None:
+            return None
         refresh = None if self._renewing else self._renew
         self._kept = place_answer(definition, arguments, self.arguments, self.caller.principal, refresh)
         return self._kept.find() if self._kept is not None else None
@@ -170,9 +176,11 @@ class _Call(RecordedCall):
         self, definition: ToolDefinition, arguments: dict[str, Any], *, in_atomic: bool
     ) -> dict[str, Any]:
         wanted = definition.arguments
-        context = CallContext(self.caller, in_atomic=in_atomic)
-        arguments.update(dict.fromkeys(wanted.context, context))
-        arguments.update(dict.fromkeys(wanted.request, self.caller.principal.request))
+        if wanted.context:
+            context = CallContext(self.caller, in_atomic=in_atomic)
+            arguments.update(dict.fromkeys(wanted.context, context))
+        if wanted.request:
+            arguments.update(dict.fromkeys(wanted.request, self.caller.principal.request))
         return arguments
 
     def _enter(self, definition: ToolDefinition, *, permitted: bool) -> tuple[dict[str, Any], Outcome | None]:
@@ -189,7 +197,7 @@ class _Call(RecordedCall):
             aliases = atomic_aliases(definition.atomic)
             arguments = self._complete(definition, arguments, in_atomic=bool(aliases))
             with atomic_on(aliases) as roll_back:
-                with telling_apart():
+                with telling_apart:
                     value = definition.handler(**arguments)
                 outcome = shape(value, definition)
                 if self._work.left or outcome.is_error:
@@ -219,12 +227,11 @@ class _Call(RecordedCall):
         caller = self.caller
         return (
             definition.cache is not None
-            or caller.in_transaction
-            or may_be_limited(caller.endpoint.name)
+            or self._may_be_limited()
             or needs_thread(definition, caller.endpoint.definition, caller.principal)
         )
 
 
 async def _handle(definition: ToolDefinition, arguments: Mapping[str, Any]) -> Any:
-    with telling_apart():
+    with telling_apart:
         return await definition.handler(**arguments)

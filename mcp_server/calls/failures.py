@@ -2,8 +2,6 @@
 
 import logging
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,17 +32,20 @@ class HandlerRaised(Exception):
     """A handler raised, as the cause of this, what would mean something else if the dispatcher raised it."""
 
 
-@contextmanager
-def telling_apart() -> Iterator[None]:
-    """Tell a handler's own time-out from the call's, and keep its `sys.exit()` from ending the server.
+class _TellingApart:
+    def __enter__(self) -> None:
+        pass
 
-    Raises:
-        HandlerRaised: with either as its cause.
-    """
-    try:
-        yield
-    except (TimeoutError, SystemExit) as error:
-        raise HandlerRaised from error
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, TimeoutError | SystemExit):
+            raise HandlerRaised from error
+
+
+telling_apart = _TellingApart()
+"""A block around a handler: tells its own time-out from the call's, and keeps its `sys.exit()` from ending the server.
+
+Raises `HandlerRaised` with either as its cause.
+"""
 
 
 def explain(error: BaseException, tool_name: str) -> Ending:

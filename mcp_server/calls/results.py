@@ -20,6 +20,7 @@ from mcp_server.definitions.results import (
 )
 from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.exceptions import ToolError
+from mcp_server.schema.instances import SCALARS
 from mcp_server.schema.plain import Unserializable, dump_plain
 
 
@@ -74,6 +75,8 @@ def shape(value: Any, definition: ToolDefinition) -> Outcome:
     Raises:
         BrokenResult: when JSON cannot hold it, or it does not fit the declared output.
     """
+    if type(value) in SCALARS:
+        return Outcome(json=_dump(value, definition))
     if isinstance(value, ToolResult):
         return _shape_full(value, definition)
     items = value if isinstance(value, list | tuple) else (value,)

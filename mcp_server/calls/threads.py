@@ -145,7 +145,8 @@ def _own_caches(own: dict[str, Any]) -> Iterator[None]:
     try:
         yield
     finally:
-        own.update({alias: getattr(storage, alias) for alias in caches if hasattr(storage, alias)})
+        missing = [alias for alias in caches if alias not in own and hasattr(storage, alias)]
+        own.update({alias: getattr(storage, alias) for alias in missing})
 
 
 pool = ThreadPool()

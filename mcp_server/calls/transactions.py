@@ -1,7 +1,7 @@
 """A sync handler's transactions (contract T18)."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 
@@ -14,12 +14,19 @@ def atomic_aliases(atomic: bool | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*([DEFAULT_DB_ALIAS] if atomic else []), *following]))
 
 
-@contextmanager
-def atomic_on(aliases: tuple[str, ...]) -> Iterator[Callable[[], None]]:
+def atomic_on(aliases: tuple[str, ...]) -> AbstractContextManager[Callable[[], None]]:
     """Run the block in a transaction on each database, and give it a function that undoes them all at its end.
 
     An exception undoes them too.
     """
+    return _atomic_on(aliases) if aliases else _NOT_ATOMIC
+
+
+_NOT_ATOMIC: AbstractContextManager[Callable[[], None]] = nullcontext(lambda: None)
+
+
+@contextmanager
+def _atomic_on(aliases: tuple[str, ...]) -> Iterator[Callable[[], None]]:
 
     def roll_back() -> None:
         for alias in aliases:

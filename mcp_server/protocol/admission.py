@@ -107,18 +107,22 @@ def refuse(found: Refusal) -> Reply:
 def read_body(request: HttpRequest) -> bytes | Reply:
     """Return the body, or the reply where it is too large or the client stopped sending."""
     limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or LARGEST_BODY
-    too_large = refusal(413, f"The body is larger than {limit} bytes.")
     length = request.META.get("CONTENT_LENGTH") or ""
     try:
         if length.isdecimal() and int(length) > limit:
-            return too_large
+            return too_large(limit)
         # Without a length only a bounded read is safe; Django then refuses `request.body`, which nobody here needs.
         body = request.body if length else request.read(limit + 1)
     except RequestDataTooBig:
-        return too_large
+        return too_large(limit)
     except UnreadablePostError:
         return refusal(400, "The body ended before it was complete.")
-    return too_large if len(body) > limit else body
+    return too_large(limit) if len(body) > limit else body
+
+
+def too_large(limit: int) -> Reply:
+    """Return the refusal of a body of more than `limit` bytes."""
+    return refusal(413, f"The body is larger than {limit} bytes.")
 
 
 def _check_origin(request: HttpRequest) -> Reply | None:

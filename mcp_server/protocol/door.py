@@ -10,7 +10,6 @@ import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
 from django.conf import settings
 from django.core.cache import close_caches
 from django.core.handlers.base import reset_urlconf
@@ -30,9 +29,11 @@ from mcp_server.protocol.admission import (
     find_endpoint,
     identify,
     inspect,
+    too_large,
 )
 from mcp_server.protocol.companion import Companion
 from mcp_server.protocol.exchange import Exchange
+from mcp_server.protocol.lending import borrowed_thread
 from mcp_server.protocol.replies import EVENT_STREAM, Reply, refusal
 from mcp_server.protocol.streams import Stream
 
@@ -113,9 +114,8 @@ async def _serve(scope: Scope, receive: Receive, send: Send, name: str) -> None:
     if body is None:
         return
     companion = Companion(receive, send)
-    context = ThreadSensitiveContext()
     try:
-        async with context:
+        async with borrowed_thread(_finish_on_thread) as thread:
             if _is_heard(request_started):
                 request_started.send(sender=Door, scope=scope)
             try:
@@ -123,7 +123,8 @@ async def _serve(scope: Scope, receive: Receive, send: Send, name: str) -> None:
                 await companion.send(answer)
             finally:
                 companion.stop()
-                await _finish(context)
+                if not thread.was_used and _is_heard(request_finished):
+                    request_finished.send(sender=Door)
     except asyncio.CancelledError:
         # Our own cancellation, since the client has left, ends here; the server's goes on.
         if not companion.client_left:
@@ -133,17 +134,14 @@ async def _serve(scope: Scope, receive: Receive, send: Send, name: str) -> None:
         await companion.send(refusal(500, "The server failed to answer; its log says why."))
 
 
-async def _finish(context: ThreadSensitiveContext) -> None:
-    """Send Django's signal on the thread whose connections it looks after, if the request had one."""
-    if context in SyncToAsync.context_to_thread_executor:
-        await sync_to_async(request_finished.send)(sender=Door)
-    elif _is_heard(request_finished):
-        request_finished.send(sender=Door)
+def _finish_on_thread() -> None:
+    """Send Django's signal on the thread whose connections it looks after."""
+    request_finished.send(sender=Door)
 
 
 def _is_heard(signal: Signal) -> bool:
     """Return whether anybody but Django listens, whose own receivers have nothing to clean on the event loop's thread."""
-    return any(key[0] not in _DJANGOS_OWN for key, *_ in signal.receivers)
+    return any(receiver[0][0] not in _DJANGOS_OWN for receiver in signal.receivers)
 
 
 _DJANGOS_OWN = {id(item) for item in (close_old_connections, reset_queries, close_caches, reset_urlconf)}
@@ -164,7 +162,7 @@ async def _read(receive: Receive) -> bytes | Reply | None:
             parts.append(part)
         if not message.get("more_body"):
             break
-    return b"".join(parts) if size <= limit else refusal(413, f"The body is larger than {limit} bytes.")
+    return b"".join(parts) if size <= limit else too_large(limit)
 
 
 async def _answer(request: requests.DoorRequest, name: str, companion: Companion) -> Reply | Stream:
@@ -182,8 +180,10 @@ async def _answer(request: requests.DoorRequest, name: str, companion: Companion
     return await _ask_kernel(found, companion)
 
 
-_NOT_PLAIN = frozenset({"origin", "cookie", "x-mcp-tools"})
+_NOT_PLAIN = frozenset({b"origin", b"cookie", b"x-mcp-tools"})
 """Headers that mean something which only the kernel's way looks at."""
+
+_READ = {name.encode(): name for name in (*short.HEADERS, "host", "authorization", SESSION_HEADER)}
 
 
 async def _answer_quickly(
@@ -191,12 +191,12 @@ async def _answer_quickly(
 ) -> Reply | None:
     """Return the answer to a plain request, or None for what is the kernel's."""
     scope, body = request.scope, request.given
-    raw = scope["headers"]
-    headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in raw}
+    raw = dict(scope["headers"])
     # A header that stands twice is the kernel's, which refuses it.
-    if scope["method"] != "POST" or len(headers) != len(raw) or scope["query_string"]:
+    if scope["method"] != "POST" or len(raw) != len(scope["headers"]) or scope["query_string"]:
         return None
-    if not (_NOT_PLAIN.isdisjoint(headers) and hosts.is_known(headers.get("host", ""))):
+    headers = {name: raw[key].decode("latin-1") for key, name in _READ.items() if key in raw}
+    if not (_NOT_PLAIN.isdisjoint(raw) and hosts.is_known(headers.get("host", ""))):
         return None
     if not (shortcut.is_plain_endpoint(endpoint) and isinstance(body, bytes)):
         return None

@@ -43,7 +43,8 @@ class Frames:
         self._list_tail = self._tail(listed)
         called = self._serialise("tools/call", mcp_types.CallToolResult(content=[]))
         self._call_rest = {key: value for key, value in called.items() if key not in {"content", "isError"}}
-        self._fragments: WeakKeyDictionary[ToolDefinition, bytes] = WeakKeyDictionary()
+        # By id, which is quick; each definition is kept beside its bytes, so that its id cannot come to mean another.
+        self._fragments: dict[int, tuple[bytes, ToolDefinition]] = {}
 
     def _serialise(self, method: str, result: mcp_types.Result) -> dict[str, Any]:
         dumped = result.model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -53,17 +54,16 @@ class Frames:
         inner = encode({**rest, **self._stamp})[1:-1]
         return b"]" + (b"," + inner if inner else b"") + b"}}"
 
-    def _fragment(self, definition: ToolDefinition) -> bytes:
-        found = self._fragments.get(definition)
-        if found is None:
-            tool = translation.describe_tool(definition, structured=self.structured)
-            listed = self._serialise("tools/list", mcp_types.ListToolsResult(tools=[tool]))
-            found = self._fragments[definition] = encode(listed["tools"][0])
+    def _describe(self, definition: ToolDefinition) -> tuple[bytes, ToolDefinition]:
+        tool = translation.describe_tool(definition, structured=self.structured)
+        listed = self._serialise("tools/list", mcp_types.ListToolsResult(tools=[tool]))
+        found = self._fragments[id(definition)] = encode(listed["tools"][0]), definition
         return found
 
     def list_tools(self, request_id: int | str, definitions: Iterable[ToolDefinition]) -> bytes:
         """Return the answer to `tools/list`."""
-        tools = b",".join([self._fragment(item) for item in definitions])
+        known = self._fragments
+        tools = b",".join([(known.get(id(item)) or self._describe(item))[0] for item in definitions])
         return b'{"jsonrpc":"2.0","id":%b,"result":{"tools":[%b%b' % (
             encode(request_id),
             tools,

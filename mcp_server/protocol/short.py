@@ -12,7 +12,7 @@ from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOC
 from mcp_types.methods import validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.protocol.messages import MAX_DEPTH
@@ -31,6 +31,9 @@ ACCEPTS = frozenset(
 )
 LARGEST = 262_144
 """Bytes of a body that is read here; larger ones are worth the kernel's care."""
+
+HEADERS = ("mcp-protocol-version", "mcp-method", "mcp-name", "accept", "content-type")
+"""All that is read here."""
 
 _ENVELOPE = frozenset({"jsonrpc", "id", "method", "params"})
 _MEMBERS: Mapping[str, frozenset[str]] = {
@@ -76,10 +79,33 @@ def recognise(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Pl
             return None
         if version in MODERN_PROTOCOL_VERSIONS and not _agrees(headers, message):
             return None
-        validate_client_request(message["method"], version, message.get("params"))
+        _validate(message["method"], version, message.get("params", {}))
     except (ValueError, KeyError, TypeError, AttributeError, ValidationError):
         return None
     return found if found.name is None or _is_quiet(endpoint, found, message["params"]) else None
+
+
+def _validate(method: str, version: str, params: dict[str, Any]) -> None:
+    """Have the SDK validate the parameters; `_meta` that it has accepted before need not be looked at again.
+
+    Raises:
+        ValidationError: when the SDK refuses them, as the kernel would.
+    """
+    named = method != "tools/call" or (
+        type(params.get("name")) is str and type(params.get("arguments", {})) is dict
+    )
+    key = method, version, to_json(params.get("_meta", {}))
+    if named and key in _accepted:
+        return
+    validate_client_request(method, version, params)
+    if len(_accepted) >= _MOST_ACCEPTED:
+        _accepted.clear()
+    if named:
+        _accepted.add(key)
+
+
+_accepted: set[tuple[str, str, bytes]] = set()
+_MOST_ACCEPTED = 256
 
 
 def _read(message: Any, version: str) -> Plain | None:

@@ -12,9 +12,10 @@ from mcp_server.access import recent
 from mcp_server.access.principal import Principal
 from mcp_server.calls import tracing
 from mcp_server.calls.caller import Caller
+from mcp_server.calls.dispatcher import call_tool, visible_tools
 from mcp_server.calls.middleware import admit
 from mcp_server.calls.running import Runner, ThisThread, drive
-from mcp_server.codemode import offering
+from mcp_server.codemode.offering import Called
 from mcp_server.conf import options
 from mcp_server.definitions.context import ClientInfo
 from mcp_server.definitions.endpoint import Endpoint
@@ -41,7 +42,10 @@ class Place:
 
 
 def is_plain_endpoint(endpoint: Endpoint) -> bool:
-    """Return whether an endpoint's requests can be plain: no code mode, no pages, no authentication but ours."""
+    """Return whether an endpoint's requests can be plain: no code mode, no pages, no authentication but ours.
+
+    Without code mode an endpoint offers its tools as they are, so that the dispatcher can be asked directly.
+    """
     definition = endpoint.definition
     # The kernel makes the spans of requests.
     if tracing.is_on():
@@ -94,7 +98,7 @@ async def _list(plain: short.Plain, caller: Caller) -> Reply:
     if _is_open(caller.endpoint) and not caller.principal.is_stale:
         visible = caller.endpoint.tools.values()
     else:
-        visible = await offering.offered_tools(caller)
+        visible = await visible_tools(caller)
     return Reply(status=200, body=frames.list_tools(plain.id, visible))
 
 
@@ -112,22 +116,22 @@ async def _call(plain: short.Plain, name: str, caller: Caller) -> Reply:
 
     frames = frames_for(caller.endpoint, plain.version)
     try:
-        called = await offering.call_offered(caller, name, plain.arguments)
+        outcome = await call_tool(caller, name, plain.arguments)
     except UnknownTool:
         error = unknown_tool(name)
         body = encode(failure(error.code, error.message, request_id=plain.id))
         return Reply(status=400 if frames.modern else 200, body=body)
+    called = Called(outcome, caller.endpoint.tools[name])
     rendered = render_call(called, caller.endpoint, structured=frames.structured)
     return Reply(status=200, body=frames.call_tool(plain.id, rendered))
 
 
 _NOT_PLAIN = frozenset({"HTTP_ORIGIN", "HTTP_X_MCP_TOOLS"})
 _FROM_META = {
-    "HTTP_MCP_PROTOCOL_VERSION": "mcp-protocol-version",
-    "HTTP_MCP_METHOD": "mcp-method",
-    "HTTP_MCP_NAME": "mcp-name",
-    "HTTP_ACCEPT": "accept",
-    "CONTENT_TYPE": "content-type",
+    name.upper().replace("-", "_")
+    if name == "content-type"
+    else "HTTP_" + name.upper().replace("-", "_"): name
+    for name in short.HEADERS
 }
 
 

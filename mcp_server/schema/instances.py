@@ -11,6 +11,9 @@ from django.db.models import Manager, Model, QuerySet
 from pydantic import BaseModel
 from typing_extensions import ReadOnly, is_typeddict
 
+SCALARS = frozenset({str, int, float, bool, type(None)})
+"""Types of most values that tools give back, which hold nothing to look into."""
+
 _WRAPPERS = (typing.Annotated, typing.Required, typing.NotRequired, ReadOnly)
 
 
@@ -46,6 +49,8 @@ def read_instances(value: Any, plan: Plan) -> Any:
 
 def holds_instances(value: Any) -> bool:
     """Return whether reading the value may ask the database, as far as a look at its first items tells."""
+    if type(value) in SCALARS:
+        return False
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
