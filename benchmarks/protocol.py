@@ -8,7 +8,6 @@ turn, so that a busy moment of the machine hits all of them. Every answer is che
 """
 
 import argparse
-import asyncio
 import contextlib
 import json
 import os
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.load import request_rate
 from tests.protocol.servers import answers, free_port
 from tests.protocol.wire import modern, modern_headers, request
 
@@ -80,6 +80,34 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
 EXPECTED = {"add": "5", "list": "tool-099", "rows": "name-99", "echo": TEXT[:100]}
 
 
+@dataclass(frozen=True)
+class Target:
+    """A ratio of requests per second that contract Q06 promises, at each number of `CONNECTIONS`."""
+
+    column: str
+    base: str
+    task: str
+    least: tuple[float, float]
+
+
+TARGETS = [
+    Target("door-async-2026", "plain", "add", (7, 14)),
+    Target("door-async-2025", "plain", "add", (7, 14)),
+    Target("door-sync-2026", "plain", "add", (4, 12)),
+    Target("door-sync-2025", "plain", "add", (4, 12)),
+    Target("door-async-2026", "plain", "list", (8, 20)),
+    Target("door-async-2026", "plain", "rows", (3, 3)),
+    Target("door-sync-2026", "plain", "rows", (3, 3)),
+    Target("door-async-2026", "sdk-2026", "add", (2, 5)),
+    Target("door-async-2025", "sdk-2025", "add", (3, 8)),
+    Target("view-sync-2026", "plain", "add", (0.85, 0.85)),
+    Target("view-sync-2026", "plain", "list", (1.2, 1.2)),
+    Target("view-gunicorn", "plain-gunicorn", "add", (0.85, 0.85)),
+    Target("view-gunicorn", "plain-gunicorn", "list", (1.2, 1.2)),
+]
+Rates = dict[str, dict[str, float]]
+
+
 def make_request(column: Column, task: str, port: int) -> bytes:
     """The bytes of one request."""
     name, arguments = TASKS[task]
@@ -100,64 +128,6 @@ def make_request(column: Column, task: str, port: int) -> bytes:
     headers |= {"Host": f"127.0.0.1:{port}", "Content-Length": str(len(body))}
     head = "".join(f"{key}: {value}\r\n" for key, value in headers.items())
     return f"POST {column.path} HTTP/1.1\r\n{head}\r\n".encode() + body
-
-
-class Load(asyncio.Protocol):
-    """One connection that sends the same request again and again."""
-
-    def __init__(self, message: bytes, deadline: float) -> None:
-        self.message = message
-        self.deadline = deadline
-        self.done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self.count = 0
-        self.buffer = b""
-        self.body = b""
-
-    def connection_made(self, transport: Any) -> None:
-        self.transport = transport
-        transport.write(self.message)
-
-    def data_received(self, data: bytes) -> None:
-        self.buffer += data
-        head, found, rest = self.buffer.partition(b"\r\n\r\n")
-        if not found:
-            return
-        lower = head.lower()
-        if b"content-length: " in lower:
-            length = int(lower.split(b"content-length: ")[1].split(b"\r\n")[0])
-            if len(rest) < length:
-                return
-        elif not rest.endswith(b"0\r\n\r\n"):
-            return
-        if not head.startswith(b"HTTP/1.1 200"):
-            self.done.set_exception(RuntimeError(self.buffer[:500].decode("latin-1")))
-            return
-        self.body, self.buffer = rest, b""
-        self.count += 1
-        if time.perf_counter() < self.deadline:
-            self.transport.write(self.message)
-        elif not self.done.done():
-            self.done.set_result(self.count)
-
-    def connection_lost(self, error: Exception | None) -> None:
-        if not self.done.done():
-            self.done.set_exception(error or RuntimeError("The server closed the connection."))
-
-
-async def _load(port: int, message: bytes, connections: int, seconds: float, expected: str) -> float:
-    loop = asyncio.get_running_loop()
-    started = time.perf_counter()
-    made = [
-        (await loop.create_connection(lambda: Load(message, started + seconds), "127.0.0.1", port))[1]
-        for _ in range(connections)
-    ]
-    counts = await asyncio.gather(*(item.done for item in made))
-    elapsed = time.perf_counter() - started
-    if expected.encode() not in made[0].body:
-        raise RuntimeError(f"A wrong answer: {made[0].body[:300]!r}")
-    for item in made:
-        item.transport.close()
-    return sum(counts) / elapsed
 
 
 @contextlib.contextmanager
@@ -199,12 +169,36 @@ def measure(columns: list[Column], rounds: int, seconds: float) -> dict[str, dic
                         message = make_request(column, task, ports[column.name])
                         # The first round is only to warm up.
                         length = seconds if number else 0.2
-                        rate = asyncio.run(
-                            _load(ports[column.name], message, connections, length, EXPECTED[task])
-                        )
+                        rate = request_rate(ports[column.name], message, connections, length, EXPECTED[task])
                         if number:
                             rates[column.name].setdefault(f"{task} {connections}", []).append(rate)
     return rates
+
+
+def print_tables(medians: Rates) -> None:
+    """Print ratios to the plain view, rates, and what became of each target."""
+    cells = list(next(iter(medians.values())))
+    print(f"{'':18}" + "".join(f"{cell:>12}" for cell in cells))
+    for name, row in medians.items():
+        base = medians.get("plain-gunicorn" if "gunicorn" in name else "plain", dict.fromkeys(cells, 1.0))
+        print(f"{name:18}" + "".join(f"{row[cell] / base[cell]:12.2f}" for cell in cells))
+    print("\nRequests per second, medians:")
+    for name, row in medians.items():
+        print(f"{name:18}" + "".join(f"{row[cell]:12.0f}" for cell in cells))
+    print("\nTargets of contract Q06, at 1 and 16 connections:")
+    for target in TARGETS:
+        if {target.column, target.base} <= medians.keys():
+            found = [
+                medians[target.column][f"{target.task} {connections}"]
+                / medians[target.base][f"{target.task} {connections}"]
+                for connections in CONNECTIONS
+            ]
+            holds = all(ratio >= least for ratio, least in zip(found, target.least, strict=True))
+            print(
+                f"{target.column} against {target.base}, {target.task}: "
+                f"{found[0]:.2f} and {found[1]:.2f} of at least {target.least[0]:g} and {target.least[1]:g}"
+                f"{', holds' if holds else ', MISSED'}"
+            )
 
 
 def main() -> int:
@@ -219,18 +213,10 @@ def main() -> int:
     options = parser.parse_args()
     columns = [item for item in COLUMNS if not options.only or item.name in options.only]
     rates = measure(columns, options.rounds, options.seconds)
-    cells = list(next(iter(rates.values())))
-    print(f"{'':18}" + "".join(f"{cell:>12}" for cell in cells))
-    for column in columns:
-        base = "plain-gunicorn" if "gunicorn" in column.name else "plain"
-        ratios = []
-        for cell in cells:
-            own = statistics.median(rates[column.name][cell])
-            ratios.append(own / statistics.median(rates[base][cell]) if base in rates else own)
-        print(f"{column.name:18}" + "".join(f"{ratio:12.2f}" for ratio in ratios))
-    print("\nRequests per second, medians:")
-    for name, row in rates.items():
-        print(f"{name:18}" + "".join(f"{statistics.median(values):12.0f}" for values in row.values()))
+    medians = {
+        name: {cell: statistics.median(values) for cell, values in row.items()} for name, row in rates.items()
+    }
+    print_tables(medians)
     if options.json:
         options.json.write_text(json.dumps(rates, indent=1))
     return 0

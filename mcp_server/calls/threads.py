@@ -10,7 +10,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import Context, copy_context
+from dataclasses import dataclass, field
 from queue import SimpleQueue
+from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -19,6 +21,9 @@ from django.core.cache import caches
 from django.db import close_old_connections
 
 from mcp_server.conf import options
+
+LOOK_SECONDS = 1.0
+"""A connection that was good when the last call ended, less than this ago, is not looked at again before the next."""
 
 # asgiref before 3.12 has no tags, and nothing to bring.
 _Storage: type[Any] = getattr(local, "_Storage", type(None))
@@ -67,10 +72,13 @@ class ThreadPool:
     """Daemon threads that start with the first call, and again in a forked child."""
 
     def __init__(self) -> None:
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Be empty, as a forked child must, which has its parent's objects without their threads."""
         self._queue: SimpleQueue[_Work] = SimpleQueue()
         self._homes: WeakKeyDictionary[asyncio.AbstractEventLoop, _Home] = WeakKeyDictionary()
         self._lock = threading.Lock()
-        self._process: int | None = None
         self._size = 0
 
     def submit(self, function: Callable[[], Any]) -> asyncio.Future[Any]:
@@ -79,26 +87,23 @@ class ThreadPool:
         The context variables of the caller reach the function; its database connections are kept in order around it.
         """
         loop = asyncio.get_running_loop()
-        self._start()
         with self._lock:
+            if self._size < options().threads:
+                self._start()
             home = self._homes.get(loop) or self._homes.setdefault(loop, _Home(loop))
         future: asyncio.Future[Any] = loop.create_future()
         self._queue.put((home, future, copy_context(), function))
         return future
 
     def _start(self) -> None:
-        with self._lock:
-            if self._process != os.getpid():
-                self._process, self._size = os.getpid(), 0
-                self._queue, self._homes = SimpleQueue(), WeakKeyDictionary()
-            for number in range(self._size, options().threads):
-                self._size = number + 1
-                name = f"mcp-tool-{number}"
-                threading.Thread(target=self._work, args=(self._queue,), name=name, daemon=True).start()
+        for number in range(self._size, options().threads):
+            self._size = number + 1
+            name = f"mcp-tool-{number}"
+            threading.Thread(target=self._work, args=(self._queue,), name=name, daemon=True).start()
 
     @staticmethod
     def _work(queue: "SimpleQueue[_Work]") -> None:
-        own: dict[str, Any] = {}
+        own = _Own()
         while True:
             home, future, context, function = queue.get()
             if not future.cancelled():
@@ -112,14 +117,24 @@ class ThreadPool:
             del home, future, context, function
 
 
-def _run_kept(function: Callable[[], Any], own: dict[str, Any]) -> Any:
+@dataclass(slots=True)
+class _Own:
+    """What a thread keeps from call to call: its cache objects, and when it last looked at its connections."""
+
+    caches: dict[str, Any] = field(default_factory=dict)
+    looked_at: float = -LOOK_SECONDS
+
+
+def _run_kept(function: Callable[[], Any], own: _Own) -> Any:
     _bring_locals()
-    close_old_connections()
+    if monotonic() - own.looked_at >= LOOK_SECONDS:
+        close_old_connections()
     try:
-        with _own_caches(own):
+        with _own_caches(own.caches):
             return function()
     finally:
         close_old_connections()
+        own.looked_at = monotonic()
 
 
 def _bring_locals() -> None:
@@ -150,3 +165,5 @@ def _own_caches(own: dict[str, Any]) -> Iterator[None]:
 
 
 pool = ThreadPool()
+
+os.register_at_fork(after_in_child=pool.begin_anew)
