@@ -4,8 +4,9 @@ Django's own handler gives each request a thread that ends with it, and with it 
 had opened. Here the thread is kept for the next request, and with it a connection that `CONN_MAX_AGE` lets live.
 """
 
+import asyncio
 import os
-from collections import deque
+import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -16,6 +17,8 @@ from django.db import close_old_connections, connections
 
 from mcp_server.conf import options
 
+IDLE_SECONDS = 10.0
+
 
 class _Thread(ThreadPoolExecutor):
     """One thread, started when something is first submitted to it."""
@@ -24,6 +27,7 @@ class _Thread(ThreadPoolExecutor):
         super().__init__(max_workers=1, thread_name_prefix="mcp-request")
         self.was_used = False
         """By the request that has it now."""
+        self.loans = 0
         self._has_started = False
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -40,26 +44,51 @@ class _Thread(ThreadPoolExecutor):
         self.shutdown(wait=False)
 
 
-_free: deque[_Thread] = deque()
-# A forked child has its parent's objects without their threads.
-os.register_at_fork(after_in_child=_free.clear)
+class _Shelf:
+    """Threads that nobody has now. As many as `THREADS` stay; what a busy moment needed beyond them ends after it."""
 
+    def __init__(self) -> None:
+        self.clear()
 
-def _borrow() -> _Thread:
-    try:
-        # The one that was given back last, so that no more are kept busy than requests overlap.
-        thread = _free.pop()
-    except IndexError:
-        return _Thread()
-    thread.was_used = False
-    return thread
+    def clear(self) -> None:
+        """Be empty, as a forked child must, which has its parent's objects without their threads."""
+        self._free: list[_Thread] = []
+        self._lock = threading.Lock()
 
+    def take(self) -> _Thread:
+        """Return the thread that was given back last, so that no more are kept busy than requests overlap."""
+        with self._lock:
+            thread = self._free.pop() if self._free else _Thread()
+        thread.was_used = False
+        thread.loans += 1
+        return thread
 
-def _give_back(thread: _Thread) -> None:
-    if len(_free) < options().threads:
-        _free.append(thread)
-    else:
+    def give_back(self, thread: _Thread) -> None:
+        """Keep a thread for the next request."""
+        with self._lock:
+            self._free.append(thread)
+            in_excess = len(self._free) > options().threads
+        if in_excess:
+            asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_if_idle, thread, thread.loans)
+
+    def _end_if_idle(self, thread: _Thread, loans: int) -> None:
+        with self._lock:
+            idle = thread.loans == loans and thread in self._free
+            if not idle or len(self._free) <= options().threads:
+                return
+            self._free.remove(thread)
         thread.end()
+
+    def end_all(self) -> None:
+        """End the threads that are here."""
+        with self._lock:
+            ended, self._free = self._free, []
+        for thread in ended:
+            thread.end()
+
+
+shelf = _Shelf()
+os.register_at_fork(after_in_child=shelf.clear)
 
 
 @asynccontextmanager
@@ -69,7 +98,7 @@ async def borrowed_thread(finish: Callable[[], Any]) -> AsyncIterator[_Thread]:
     Args:
         finish: is run on that thread at the end, if it was used.
     """
-    thread = _borrow()
+    thread = shelf.take()
     try:
         async with ThreadSensitiveContext() as context:
             SyncToAsync.context_to_thread_executor[context] = thread
@@ -82,4 +111,4 @@ async def borrowed_thread(finish: Callable[[], Any]) -> AsyncIterator[_Thread]:
                 # Taken away before the context ends, which would end the thread as well.
                 SyncToAsync.context_to_thread_executor.pop(context, None)
     finally:
-        _give_back(thread)
+        shelf.give_back(thread)

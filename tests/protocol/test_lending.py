@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.db import close_old_connections, connection, connections
 
 from mcp_server import tool
 from mcp_server.asgi import door
+from mcp_server.protocol import lending
 from tests.door import serving
 from tests.protocol.wire import modern, modern_headers
 
@@ -77,16 +79,21 @@ def test_requests_that_overlap_have_threads_of_their_own(barrier: list[asyncio.B
     assert len({thread for thread, _ in found}) == 5
 
 
-def test_more_threads_than_the_setting_says_end_with_their_requests(barrier: list[asyncio.Barrier]) -> None:
-    async def at_once() -> list[list[int]]:
-        barrier.append(asyncio.Barrier(5))
-        return await ask(5)
+def test_threads_beyond_the_setting_end_when_the_busy_moment_is_over(
+    barrier: list[asyncio.Barrier], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lending, "IDLE_SECONDS", 0.1)
 
-    used = {thread for thread, _ in asyncio.run(at_once())}
-    for thread in threading.enumerate():
-        if thread.ident in used and thread.name.startswith("mcp-request"):
-            thread.join(0.5)
-    assert len(used & {thread.ident for thread in threading.enumerate()}) <= 2
+    async def at_once() -> int:
+        barrier.append(asyncio.Barrier(5))
+        used = {thread for thread, _ in await ask(5)}
+        deadline = time.monotonic() + 10
+        while len(left := used & {item.ident for item in threading.enumerate()}) > 2:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.02)
+        return len(left)
+
+    assert asyncio.run(at_once()) == 2
 
 
 def test_the_signal_of_a_requests_end_comes_on_its_thread(barrier: Any) -> None:
@@ -106,9 +113,6 @@ def test_the_signal_of_a_requests_end_comes_on_its_thread(barrier: Any) -> None:
 @pytest.fixture(autouse=True)
 def no_connection_stays() -> Iterator[None]:
     """What the tests let live must not keep their database busy."""
-    from mcp_server.protocol import lending
-
     yield
-    while lending._free:
-        lending._free.pop().end()
+    lending.shelf.end_all()
     close_old_connections()
