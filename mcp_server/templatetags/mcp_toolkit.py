@@ -3,6 +3,7 @@
 from datetime import date, datetime, timedelta
 from typing import Any
 
+import django
 from django.contrib.admin.utils import label_for_field
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
@@ -19,6 +20,12 @@ register.filter("outcome_badge", outcomes.outcome_badge)
 register.filter("outcome_tone", outcomes.outcome_tone)
 
 MOST_DAYS = 45
+
+
+@register.simple_tag
+def breadcrumbs_are_a_list() -> bool:
+    """Return whether this Django's admin styles breadcrumbs as a list; before 6.1 it styled a box of links."""
+    return django.VERSION >= (6, 1)
 
 
 @register.inclusion_tag("admin/date_hierarchy.html")

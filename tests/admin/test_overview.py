@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 
 import pytest
@@ -167,3 +168,16 @@ def test_no_page_asks_another_host_or_carries_script_or_style_of_its_own(root, m
         assert "<script>" not in page, url
         assert ' onclick="' not in page, url
         assert 'src="http' not in page, url
+
+
+@pytest.mark.parametrize("page", ["limits/", "process/", "toolcall/try/"])
+def test_our_pages_have_the_breadcrumbs_that_this_django_styles(root, page):
+    def trail(address):
+        return re.search(
+            r'<(\w+) class="breadcrumbs">.*?</\1>', root.get(address).content.decode(), re.DOTALL
+        )
+
+    ours, djangos = trail(f"/admin/mcp_toolkit/{page}"), trail("/admin/auth/user/")
+    assert ours[1] == djangos[1]
+    assert ours[0].count("<li") == (djangos[0].count("<li") and 3)
+    assert 'href="/admin/mcp_toolkit/"' in ours[0]
