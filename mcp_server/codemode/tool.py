@@ -5,10 +5,7 @@ from typing import Any
 
 from mcp_server.calls.context import CallContext
 from mcp_server.codemode.catalog import describe_search
-from mcp_server.codemode.finding import find_tools
-from mcp_server.codemode.messages import render_program
 from mcp_server.codemode.names import CODE, SEARCH
-from mcp_server.codemode.program import run_program
 from mcp_server.definitions.annotations import Annotations
 from mcp_server.definitions.context import Context
 from mcp_server.definitions.origin import Origin
@@ -26,6 +23,10 @@ async def _run(code: str, context: Context) -> ToolResult:
     Args:
         code: JavaScript or TypeScript: the body of an async function that returns the answer.
     """
+    # Here: the parser and the sandbox are some four MB that an endpoint without code mode never needs.
+    from mcp_server.codemode.messages import render_program
+    from mcp_server.codemode.program import run_program
+
     assert isinstance(context, CallContext)  # noqa: S101 - the dispatcher gives no other
     return render_program(await run_program(context.caller, code))
 
@@ -41,6 +42,8 @@ async def _search(
         tags: only tools that have one of these.
         group: only tools of this group.
     """
+    from mcp_server.codemode.finding import find_tools
+
     assert isinstance(context, CallContext)  # noqa: S101 - as above
     return await find_tools(context.caller, query, limit=limit, tags=tags, group=group)
 

@@ -3,8 +3,7 @@
 import re
 import unicodedata
 from functools import cache, lru_cache
-
-import snowballstemmer
+from typing import Any
 
 # Scripts written without blanks between words.
 _RUN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
@@ -75,7 +74,10 @@ def _stand_ins(lines: str) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _stemmer() -> snowballstemmer.stemmer:
+def _stemmer() -> Any:
+    # Here: it loads every language that it knows, three MB that only a search needs.
+    import snowballstemmer
+
     return snowballstemmer.stemmer("english")
 
 
