@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from copy import copy
 from dataclasses import replace
 
-from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from asgiref.sync import AsyncToSync, ThreadSensitiveContext, sync_to_async
 
 from mcp_server.access.principal import bind
 from mcp_server.calls.caller import Caller, SilentChannel
@@ -66,6 +66,10 @@ async def _do(work: Work, caller: Caller) -> None:
 
 
 async def _do_apart(work: Work, caller: Caller) -> None:
+    # The context came with the thread of a request that has left: asgiref would still send queries there. Set before
+    # it is deleted, since what another thread has set cannot be.
+    AsyncToSync.executors.current = None
+    del AsyncToSync.executors.current
     # Async handlers reach the database on a thread of this context, which ends with it.
     async with ThreadSensitiveContext():
         try:

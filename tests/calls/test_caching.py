@@ -370,6 +370,8 @@ def test_a_stale_answer_is_served_at_once_and_renewed_once_in_the_background(ada
         await ctx.aprogress(1, 2, "half-way")
         run = count()
         assert finish.wait(SECONDS_TO_WAIT)
+        # Two queries, each on the thread that the first one found.
+        assert await User.objects.acount() == 1
         return f"{run} for {(await User.objects.aget(pk=ctx.user.pk)).username}"
 
     client = MCPClient(ada)
