@@ -8,10 +8,12 @@ import tomllib
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command, load_command_class
+from django.db import connection
 from django.test import override_settings
 
 from demo_project.shop.models import Todo
 from mcp_server import codemode
+from mcp_server.definitions.registry import registry
 from mcp_server.management.base import FAILED
 from mcp_server.management.clients import CLIENTS
 from mcp_server.models import Token
@@ -50,6 +52,35 @@ def test_every_command_shows_an_example_of_itself(name):
     assert f"manage.py {name}" in text.split("examples:")[1]
 
 
+@pytest.mark.proves("D03a")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_a_command_s_own_options_before_those_of_every_command(name):
+    text = load_command_class("mcp_server", name).create_parser("manage.py", name).format_help()
+    options = text.split("options:")[1]
+    own = {"mcp_stdio": "--user", "mcp_token": "--help"}.get(name, "--json")
+    assert options.index(own) < options.index("--version")
+    assert "<" not in text  # such as the repr of a choice
+    assert max(map(len, text.split("examples:")[0].splitlines())) <= 125
+
+
+@pytest.mark.django_db
+def test_a_table_that_is_missing_is_said_without_a_traceback():
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE auth_user RENAME TO auth_gone")
+    _, error = run("mcp_token", "create", "ada")
+    assert "no such table" in str(error)
+    assert "Run `manage.py migrate`" in str(error)
+
+
+@pytest.mark.django_db
+def test_a_project_without_tools_is_told_where_they_are_looked_for():
+    with registry.isolated(empty=True):
+        text, error = run("mcp_tools")
+    assert error is None
+    assert "0 of 0 tools" in text
+    assert "an app that INSTALLED_APPS names" in text
+
+
 @pytest.mark.proves("T21b")
 def test_tools_of_a_user_are_printed_with_the_reason_for_what_is_hidden(ada):
     text, error = run("mcp_tools", "--user", "ada")
@@ -84,7 +115,7 @@ def test_nobody_sees_nothing_where_a_user_is_needed():
 def test_an_unknown_user_or_endpoint_is_said(command):
     User.objects.create_user("gone", is_active=False)
     for options, message in (
-        (["--user", "eve"], "There is no user 'eve'."),
+        (["--user", "eve"], "There is no user 'eve'. `manage.py createsuperuser` or the admin makes one."),
         (["--user", "gone"], "The user 'gone' is not active."),
         (["--endpoint", "nowhere"], "There is no endpoint 'nowhere'. There are: default, code."),
     ):
@@ -113,12 +144,18 @@ def test_a_call_that_fails_has_an_exit_code_of_its_own(ada):
     [
         ("{", "The arguments are no JSON"),
         ("[1]", "The arguments must be a JSON object"),
-        ("{}", "ada has no tool 'nothing'"),
+        ("{}", "ada has no tool 'nothing' at 'default'. `manage.py mcp_tools --user ada --endpoint default`"),
     ],
 )
 def test_a_call_that_cannot_be_made_says_why(ada, arguments, message):
     _, error = run("mcp_call", "nothing", arguments, "--user", "ada")
     assert (error.returncode, str(error).startswith(message)) == (1, True)
+
+
+@pytest.mark.django_db
+def test_a_call_by_nobody_is_told_to_give_a_user():
+    _, error = run("mcp_call", "list-users")
+    assert str(error) == "Without a user there is no tool 'list-users' at 'default'. Give one: --user NAME."
 
 
 def test_arguments_of_a_call_can_come_from_another_program(ada, monkeypatch):
@@ -194,6 +231,11 @@ def test_a_configuration_for_no_address_is_refused():
     for url in ("example.com", "ftp://example.com", "https://"):
         _, error = run("mcp_client_config", "--url", url)
         assert str(error) == "--url must look like https://example.com."
+
+
+def test_a_configuration_with_an_empty_token_is_refused():
+    _, error = run("mcp_client_config", "--token", "")
+    assert str(error).startswith("--token is empty.")
 
 
 def examine(*options: str):

@@ -92,7 +92,9 @@ def test_the_command_lists_tokens_without_their_text_and_revokes_by_beginning(ad
     ("arguments", "message"),
     [
         (["create", "nobody"], "no user 'nobody'"),
-        (["create", "ada", "--days", "0"], "at least 1"),
+        (["create", "ada", "--days", "0"], "0 is not between 1 and 36500"),
+        (["create", "ada", "--days", "99999999"], "is not between 1 and 36500"),
+        (["create", "ada", "--days", "a week"], "'a week' is no whole number"),
         (["revoke", "77"], "mcp_token list"),
         (["revoke", "mcp_nothing"], "mcp_token list"),
     ],

@@ -79,13 +79,15 @@ def test_only_the_newest_rows_are_kept():
 def test_a_dry_run_says_what_would_go_and_removes_nothing():
     run(20)
     call(20)
-    assert "Would remove 1 code runs and 1 tool calls" in prune("--dry-run")
+    assert "Would remove 1 code run and 1 tool call." in prune("--dry-run")
     assert (CodeRun.objects.count(), ToolCall.objects.count()) == (1, 2)
 
 
-@pytest.mark.parametrize("arguments", [["--days", "-1"], ["--batch", "0"]])
+@pytest.mark.parametrize(
+    "arguments", [["--days", "-1"], ["--batch", "0"], ["--max-rows", "9" * 20], ["--failed-days", "9" * 9]]
+)
 def test_nonsense_is_refused(arguments):
-    with pytest.raises(CommandError, match="negative"):
+    with pytest.raises(CommandError, match="is not between"):
         prune(*arguments)
 
 

@@ -1,6 +1,7 @@
 """`manage.py mcp_call`: call one tool as a user, as a client would."""
 
 import json
+import shlex
 import sys
 from typing import Any
 
@@ -46,12 +47,17 @@ async def _call(user: Any, endpoint: str, tool: str, arguments: dict[str, Any]) 
     try:
         called = await call_offered(caller, tool, arguments)
     except UnknownTool:
-        who = "nobody" if user is None else user.get_username()
-        raise CommandError(
-            f"{who} has no tool {tool!r}; `manage.py mcp_tools` says what is there and why."
-        ) from None
+        raise CommandError(_missing(tool, user, endpoint)) from None
     form = called.definition.result_format or caller.endpoint.definition.result_format
     return render(called.outcome, called.definition, result_format=form, structured_allowed=True)
+
+
+def _missing(tool: str, user: Any, endpoint: str) -> str:
+    if user is None:
+        return f"Without a user there is no tool {tool!r} at {endpoint!r}. Give one: --user NAME."
+    name = user.get_username()
+    listing = f"manage.py mcp_tools --user {shlex.quote(name)} --endpoint {endpoint}"
+    return f"{name} has no tool {tool!r} at {endpoint!r}. `{listing}` says what is there and why."
 
 
 def _read(text: str) -> dict[str, Any]:

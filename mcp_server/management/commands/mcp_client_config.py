@@ -58,6 +58,8 @@ class Command(ToolkitCommand):
             self.stderr.write(f"Made token {token.pk}; `manage.py mcp_token revoke {token.pk}` ends it.")
             return text
         given: str = options["token"]
+        if not given.strip():
+            raise CommandError("--token is empty. `manage.py mcp_token create USERNAME` prints one.")
         if given == PLACEHOLDER:
             self.stderr.write(
                 f"Put a token in place of {PLACEHOLDER}: `manage.py mcp_token create USERNAME`."

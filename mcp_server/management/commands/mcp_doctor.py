@@ -36,6 +36,8 @@ class Command(ToolkitCommand):
         count = sum(finding.level in grave for finding in findings)
         if count:
             raise CommandError(f"{count} to mend.", returncode=FAILED)
+        if not options["json"]:
+            self.stdout.write("Nothing to mend.")
 
     def _write(self, finding: Finding) -> None:
         self.stdout.write(f"{MARKS[finding.level]:<8} {finding.subject:<14} {finding.text}")

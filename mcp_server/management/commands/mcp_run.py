@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from mcp_server import codemode
 from mcp_server.codemode.result import ProgramResult
-from mcp_server.management.base import FAILED, ToolkitCommand, find_user, require_endpoint
+from mcp_server.management.base import FAILED, ToolkitCommand, counted, find_user, require_endpoint
 
 
 class Command(ToolkitCommand):
@@ -45,7 +45,8 @@ class Command(ToolkitCommand):
             self.stderr.write(f"warning: {warning}")
         calls = result.succeeded.total() + result.failed.total()
         self.stderr.write(
-            f"{calls} calls, {result.cpu_ms:.0f} ms CPU, {result.wall_ms:.0f} ms, {result.peak_memory_mb:.0f} MB"
+            f"{counted(calls, 'call')}, {result.wall_ms:.0f} ms, of them {result.cpu_ms:.0f} ms on the processor,"
+            f" {result.peak_memory_mb:.0f} MB at most"
         )
         if result.value is not None:
             self.stdout.write(json.dumps(json.loads(result.value), indent=2, ensure_ascii=False))

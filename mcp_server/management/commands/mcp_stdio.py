@@ -6,7 +6,6 @@ from asgiref.sync import async_to_sync
 from django.core.exceptions import PermissionDenied
 from django.core.management.base import CommandError, CommandParser
 
-from mcp_server.definitions.endpoint import DEFAULT
 from mcp_server.management.base import ToolkitCommand, find_user, require_endpoint
 
 
@@ -22,8 +21,8 @@ class Command(ToolkitCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--user", help="as whom, by the name at sign-in; nobody if left out")
-        parser.add_argument("--endpoint", default=DEFAULT, help="name of the endpoint (default)")
+        self.add_user_argument(parser)
+        self.add_endpoint_argument(parser)
 
     def handle(self, *args: Any, user: str | None, endpoint: str, **options: Any) -> None:
         from mcp_server.protocol.stdio import serve

@@ -6,8 +6,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from mcp_server.management.base import ToolkitCommand, find_account
+from mcp_server.management.base import ToolkitCommand, find_account, whole_number
 from mcp_server.models import Token
+
+MOST_DAYS = 36_500
 
 
 class Command(ToolkitCommand):
@@ -23,7 +25,9 @@ class Command(ToolkitCommand):
         create = actions.add_parser("create", help="make a token and print it")
         create.add_argument("user", help="the user's name, as at sign-in")
         create.add_argument("--name", default="", help="what the token is for; the user's name if left out")
-        create.add_argument("--days", type=int, help="days until it expires; never if left out")
+        create.add_argument(
+            "--days", type=whole_number(1, MOST_DAYS), help="days until it expires; never if left out"
+        )
         create.add_argument(
             "--scope", action="append", default=[], help="limit it to a scope; may be given again"
         )
@@ -44,8 +48,6 @@ class Command(ToolkitCommand):
 
     def _create(self, options: dict[str, Any]) -> tuple[list[str], Any]:
         days = options["days"]
-        if days is not None and days < 1:
-            raise CommandError("--days must be at least 1.")
         user = find_account(options["user"])
         name = options["name"] or user.get_username()
         expires = None if days is None else timezone.now() + timedelta(days=days)

@@ -12,7 +12,7 @@ from mcp_server.calls.dispatcher import visible_tools
 from mcp_server.codemode.offering import mode_for, offered_tools
 from mcp_server.definitions.registry import registry
 from mcp_server.definitions.tool import ToolDefinition
-from mcp_server.management.base import ToolkitCommand, find_user, require_endpoint
+from mcp_server.management.base import ToolkitCommand, counted, find_user, require_endpoint
 
 
 class Command(ToolkitCommand):
@@ -33,8 +33,10 @@ class Command(ToolkitCommand):
         total = len(report["tools"]) + len(report["hidden"])
         self.stdout.write(
             f"Endpoint {endpoint}, code mode {report['code_mode']}, as {user or 'nobody'}:"
-            f" {len(report['tools'])} of {total} tools\n"
+            f" {len(report['tools'])} of {counted(total, 'tool')}\n"
         )
+        if not total:
+            self.stdout.write("No mcp_tools.py defines one; it must be in an app that INSTALLED_APPS names.")
         if report["code_mode"] != "off":
             self.stdout.write(
                 f"A client lists {', '.join(report['listed']) or 'nothing'}; programs call what is marked *.\n"

@@ -9,7 +9,7 @@ from mcp_server.calls.caller import enter_as
 from mcp_server.calls.dispatcher import visible_tools
 from mcp_server.codemode.catalog import BUDGET, Detail, describe
 from mcp_server.codemode.offering import describe_code, mode_for
-from mcp_server.management.base import ToolkitCommand, find_user, require_endpoint
+from mcp_server.management.base import ToolkitCommand, counted, find_user, require_endpoint
 
 
 class Command(ToolkitCommand):
@@ -25,7 +25,7 @@ class Command(ToolkitCommand):
         self.add_caller_arguments(parser)
         parser.add_argument(
             "--detail",
-            choices=[*Detail, "auto"],
+            choices=[*(detail.value for detail in Detail), "auto"],
             help="how much is told (what the endpoint's code mode gives)",
         )
 
@@ -36,9 +36,14 @@ class Command(ToolkitCommand):
             return
         self.stdout.write(report["text"])
         self.stderr.write(
-            f"Endpoint {endpoint}, code mode {report['code_mode']}, as {user or 'nobody'}: {report['count']} tools,"
-            f" detail {report['detail']}, about {report['tokens']:,} tokens; auto keeps within {report['budget']:,}."
+            f"Endpoint {endpoint}, code mode {report['code_mode']}, as {user or 'nobody'}:"
+            f" {counted(report['count'], 'tool')}, detail {report['detail']}, about {report['tokens']:,} tokens;"
+            f" auto keeps within {report['budget']:,}."
         )
+        if report["code_mode"] == "off":
+            self.stderr.write(
+                "Code mode is off here, so clients see no `code`; with it on, they would see this."
+            )
 
 
 async def _report(user: Any, endpoint: str, detail: str | None) -> dict[str, Any]:

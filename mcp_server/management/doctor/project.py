@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from mcp_server.definitions.registry import registry
+from mcp_server.management.base import counted
 from mcp_server.management.doctor.finding import Finding, Level
 from mcp_server.models import Token
 
@@ -29,7 +30,7 @@ def check_definitions() -> Iterator[Finding]:
         level: Level = "problem" if message.is_serious() else "warning"
         yield Finding(level, "definitions", f"{message.id}: {message.msg}", message.hint or "")
     for endpoint in registry.endpoints():
-        text = f"endpoint {endpoint.name}: {len(endpoint.tools)} tools, code mode {endpoint.definition.code_mode}"
+        text = f"endpoint {endpoint.name}: {counted(len(endpoint.tools), 'tool')}, code mode {endpoint.definition.code_mode}"
         yield Finding("ok", "definitions", text)
 
 
