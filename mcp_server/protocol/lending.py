@@ -15,6 +15,7 @@ from typing import Any
 from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
 from django.db import close_old_connections, connections
 
+from mcp_server.calls.transactions import release_connections
 from mcp_server.conf import options
 
 IDLE_SECONDS = 10.0
@@ -105,6 +106,8 @@ async def borrowed_thread(finish: Callable[[], Any]) -> AsyncIterator[_Thread]:
             try:
                 yield thread
             finally:
+                # Another one, where the request has rested.
+                thread = _borrowed() or thread
                 if thread.was_used:
                     # Last in its line: when it has run, so has all else of this request.
                     await sync_to_async(finish)()
@@ -112,3 +115,21 @@ async def borrowed_thread(finish: Callable[[], Any]) -> AsyncIterator[_Thread]:
                 SyncToAsync.context_to_thread_executor.pop(context, None)
     finally:
         shelf.give_back(thread)
+
+
+def _borrowed() -> _Thread | None:
+    """Return the thread that the request has now."""
+    context = SyncToAsync.thread_sensitive_context.get(None)
+    found = SyncToAsync.context_to_thread_executor.get(context) if context is not None else None
+    return found if isinstance(found, _Thread) else None
+
+
+async def rest() -> None:
+    """Give the thread back in the middle of a request that has nothing to do for long; a later use starts one anew."""
+    thread = _borrowed()
+    if thread is None or not thread.was_used:
+        return
+    await sync_to_async(release_connections)()
+    context = SyncToAsync.thread_sensitive_context.get()
+    SyncToAsync.context_to_thread_executor[context] = _Thread()
+    shelf.give_back(thread)

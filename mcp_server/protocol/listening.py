@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import mcp_types
-from asgiref.sync import SyncToAsync, sync_to_async
 
 from mcp_server import bus
 from mcp_server.calls import documents
 from mcp_server.calls.caller import Caller
-from mcp_server.calls.running import PooledThreads
 from mcp_server.calls.transactions import release_connections
 from mcp_server.codemode import offering
+from mcp_server.protocol import lending
 from mcp_server.protocol.kernel import SUBSCRIPTION_ID_META_KEY, MCPError
 from mcp_server.protocol.replies import INTERNAL_ERROR
 from mcp_server.protocol.serving import Context, serving
@@ -168,16 +167,4 @@ class Watch:
         if self._caller.in_transaction:
             return
         await self._caller.runner.sync(release_connections)
-        if isinstance(self._caller.runner, PooledThreads):
-            await _end_own_thread()
-
-
-async def _end_own_thread() -> None:
-    """End the thread that a guard's awaited queries started for this request alone, and close its connections."""
-    context = SyncToAsync.thread_sensitive_context.get(None)
-    if context is None or context not in SyncToAsync.context_to_thread_executor:
-        return
-    await sync_to_async(release_connections)()
-    executor = SyncToAsync.context_to_thread_executor.pop(context, None)
-    if executor is not None:
-        executor.shutdown(wait=False)
+        await lending.rest()

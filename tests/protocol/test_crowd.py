@@ -19,8 +19,8 @@ STREAMS = 200
 USERS = 20
 """Ten streams each: one caller may have sixteen."""
 SECONDS = 30.0
-SPARE_THREADS = 4
-"""Threads that come and go whoever listens: the log's writer, and those that end a request."""
+SPARE_THREADS = 12
+"""Threads that come and go whoever listens: those that requests borrow, of which eight are kept, and the log's writer."""
 SPARE_CONNECTIONS = 2
 """The log's writer may hold one, and so may a call that is just ending."""
 
