@@ -12,7 +12,6 @@ from mcp_server.calls.dispatcher import call_tool
 from mcp_server.calls.results import Outcome
 from mcp_server.codemode.catalog import Detail, declare
 from mcp_server.codemode.finding import search_tools
-from mcp_server.codemode.identifiers import identifiers
 from mcp_server.codemode.outcome import ToolFailure, ToolReply, ToolSuccess
 from mcp_server.codemode.progress import RunChannel
 from mcp_server.definitions.results import ContentItem, Text
@@ -26,12 +25,14 @@ DESCRIBE = "$describe"
 class Callback:
     """Answers the calls of one run, and counts them by tool."""
 
-    def __init__(self, caller: Caller, inside: Sequence[ToolDefinition]) -> None:
+    def __init__(
+        self, caller: Caller, inside: Sequence[ToolDefinition], identifiers: Mapping[str, str]
+    ) -> None:
         self._channel = RunChannel(caller.channel, caller.client.protocol)
         self.caller = caller.speaking_through(self._channel)
         self._inside = inside
         # Messages to the model name tools as its program does.
-        self._identifiers = identifiers(item.name for item in inside)
+        self._identifiers = identifiers
         self._media: list[ContentItem] = []
         self.succeeded: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()

@@ -215,12 +215,15 @@ class Conversation:
         self._keep(LogEntry("warn", text[:_LOG_CHARS]))
 
     async def _send(self, data: bytes) -> None:
-        # One task writes at a time; what others add meanwhile goes with its next write.
+        # One task writes at a time; what others add meanwhile goes with its next write. Among several it lets those that
+        # end in the same moment add theirs first: answers that arrive together are one turn of the program.
         self._outgoing.append(data)
         if self._sending:
             return
         self._sending = True
         try:
+            if len(self._tasks) > 1:
+                await asyncio.sleep(0)
             while self._outgoing:
                 batch = b"".join(self._outgoing)
                 self._outgoing.clear()

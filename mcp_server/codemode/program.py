@@ -1,7 +1,6 @@
 """One program from the text that a model sent to the end of its run: read, run, called back, recorded."""
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -13,13 +12,12 @@ from mcp_server.calls.caller import Caller, RunSpan
 from mcp_server.calls.dispatcher import visible_tools
 from mcp_server.codemode.callback import Callback
 from mcp_server.codemode.executor import Job, execute
-from mcp_server.codemode.identifiers import callables
 from mcp_server.codemode.outcome import RunOutcome
 from mcp_server.codemode.result import ProgramError, ProgramResult, read_outcome
-from mcp_server.codemode.source import SourceError, ToolSummary, prepare, summarize
+from mcp_server.codemode.source import SourceError, prepare
+from mcp_server.codemode.vocabulary import Vocabulary, read_vocabulary
 from mcp_server.codemode.watching import Watch
 from mcp_server.definitions.settings import LONGEST_TIMEOUT
-from mcp_server.definitions.tool import ToolDefinition
 from mcp_server.policy.limits import Limits, effective_limits
 
 STOP_POLL_SECONDS = 1.0
@@ -33,16 +31,23 @@ async def run_program(caller: Caller, text: str) -> ProgramResult:
         caller: as whom it calls tools.
         text: what the model sent.
     """
-    inside = await visible_tools(caller.on_side("inside"))
-    limits: Limits = await caller.runner.sync(effective_limits, caller.endpoint.name)
-    record = _open_record(caller, text, limits)
-    await caller.runner.sync(journal.open_run, record)
-    callback = Callback(caller.within(RunSpan(record.id)), inside)
+    inside = tuple(await visible_tools(caller.on_side("inside")))
+    limits, record = await caller.runner.sync(_open, caller, text)
+    vocabulary = read_vocabulary(inside)
+    callback = Callback(caller.within(RunSpan(record.id)), inside, vocabulary.identifiers)
     with tracing.run_span(record.endpoint, record.id):
-        return await _Run(text, inside, limits, callback, record).carry_out()
+        return await _Run(text, vocabulary, limits, callback, record).carry_out()
 
 
-def _open_record(caller: Caller, text: str, limits: Limits) -> journal.RunRecord:
+def _open(caller: Caller, text: str) -> tuple[Limits, journal.RunRecord]:
+    """Return the limits of the run that starts now, and its record, whose row is made; asks the database for both."""
+    limits = effective_limits(caller.endpoint.name)
+    record = _make_record(caller, text, limits)
+    journal.open_run(record)
+    return limits, record
+
+
+def _make_record(caller: Caller, text: str, limits: Limits) -> journal.RunRecord:
     return journal.RunRecord(
         endpoint=caller.endpoint.name,
         code=text,
@@ -66,7 +71,7 @@ class _Run:
     """A program whose row is open."""
 
     text: str
-    inside: Sequence[ToolDefinition]
+    vocabulary: Vocabulary
     limits: Limits
     callback: Callback
     record: journal.RunRecord
@@ -113,13 +118,12 @@ class _Run:
         if size > self.limits.max_code_bytes:
             message = f"The program has {size} bytes, more than max_code_bytes = {self.limits.max_code_bytes}. Send a shorter one."
             return self._stopped_by("max_code_bytes", message, 413)
-        names = callables(item.name for item in self.inside)
         try:
-            program = prepare(self.text, _summaries(names, self.inside))
+            program = prepare(self.text, self.vocabulary.summaries)
         except SourceError as mistake:
             return self._refused_for(mistake)
         owner = self.record.user_id or "anonymous"
-        job = Job(code=program.code, tools=names, limits=self.limits, owner=owner)
+        job = Job(code=program.code, tools=self.vocabulary.callables, limits=self.limits, owner=owner)
         outcome = await self._execute_until_stopped(job)
         outcome.unawaited = [self.callback.identifier(name) for name in outcome.unawaited]
         result = self._ended(outcome.status)
@@ -162,13 +166,6 @@ class _Run:
             return run.result()
         finally:
             run.cancel()
-
-
-def _summaries(names: dict[str, str], inside: Sequence[ToolDefinition]) -> dict[str, ToolSummary]:
-    found = {item.name: item for item in inside}
-    return {
-        identifier: summarize(name, found[name].arguments.json_schema) for identifier, name in names.items()
-    }
 
 
 def _complete(record: journal.RunRecord, result: ProgramResult) -> None:

@@ -1,6 +1,7 @@
 """`code` and `search`: ordinary definitions, whose handlers reach the other tools through the same spine (design 3)."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from mcp_server.calls.context import CallContext
@@ -74,7 +75,7 @@ def build_code_tool(inside: Sequence[ToolDefinition], description: str) -> ToolD
         origin=_HERE,
         given_description=description,
         given_group="",
-        annotations=_reach(inside),
+        annotations=_reach(tuple(inside)),
         # The run's own limits end it sooner; this is the ceiling that no call may pass.
         timeout=LONGEST_TIMEOUT,
         recorded=False,
@@ -102,7 +103,8 @@ def _with_arguments(definition: ToolDefinition, arguments: Any) -> ToolDefinitio
     return definition
 
 
-def _reach(inside: Sequence[ToolDefinition]) -> Annotations:
+@lru_cache(maxsize=64)
+def _reach(inside: tuple[ToolDefinition, ...]) -> Annotations:
     """Return the hints of a program: all that any tool it may call does (contract C16)."""
     hints = [item.annotations or Annotations() for item in inside]
     read_only = all(item.read_only for item in hints)

@@ -92,9 +92,10 @@ class Isolate:
     def __init__(self, engine: Engine, heap_bytes: int) -> None:
         self._engine = engine
         self._library = engine.library
-        self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
+        self._complete: queue.SimpleQueue[list[Result]] = queue.SimpleQueue()
         self._tasks: list[int] = []
-        self._answered = 0
+        self._expected = 0
+        self._results: list[Result] = []
         self._keeping = False
         self._kept: Any = None
         self._context = self._library.mr_init_context(engine.callback)
@@ -104,11 +105,12 @@ class Isolate:
     def evaluate(self, *sources: bytes) -> list[Result]:
         """Return the results of `sources`, run one after another with pending promise jobs in between.
 
-        All are handed over before the first answer is awaited, which saves a change of threads for each.
+        All are handed over before the first answer is awaited, and the last answer wakes this thread: that saves two
+        changes of threads for each.
         """
-        self._tasks, self._answered = [], 0
+        self._await_later(len(sources))
         handles = [self._post(source) for source in sources]
-        results = [self._results.get() for _ in sources]
+        results = self._complete.get()
         for handle in handles:
             self._library.mr_free_value(self._context, handle)
         return results
@@ -116,8 +118,9 @@ class Isolate:
     def keep(self, source: bytes) -> Any:
         """Return a handle of the object that `source` evaluates to; it lives as long as the isolate."""
         self._keeping = True
+        self._await_later(1)
         handle = self._post(source)
-        self._results.get()
+        self._complete.get()
         self._library.mr_free_value(self._context, handle)
         return self._kept
 
@@ -130,7 +133,7 @@ class Isolate:
 
     def interrupt(self) -> None:
         """Stop what runs now, uncatchably for the program; a loop of promise jobs does not stop."""
-        tasks, answered = self._tasks, self._answered
+        tasks, answered = self._tasks, len(self._results)
         if answered < len(tasks):
             self._library.mr_cancel_task(self._context, tasks[answered])
 
@@ -147,6 +150,9 @@ class Isolate:
     def memory(buffer: Any) -> tuple[int, int]:
         """Return the address and the length in bytes of a kept ArrayBuffer."""
         return int(buffer.contents.content.pointer), int(buffer.contents.length)
+
+    def _await_later(self, count: int) -> None:
+        self._tasks, self._expected, self._results = [], count, []
 
     def _string(self, text: bytes) -> Any:
         return self._library.mr_alloc_string_val(self._context, text, len(text), Kind.STRING)
@@ -165,8 +171,10 @@ class Isolate:
             self._kept, self._keeping = pointer, False
         else:
             self._library.mr_free_value(self._context, pointer)
-        self._answered += 1
-        self._results.put(Result(kind, text))
+        results = self._results
+        results.append(Result(kind, text))
+        if len(results) == self._expected:
+            self._complete.put(results)
 
 
 _KINDS = frozenset(int(kind) for kind in Kind)

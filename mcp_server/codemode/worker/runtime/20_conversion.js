@@ -3,24 +3,34 @@
 let measured = 0, allowed = 0;
 const tooLarge = { __proto__: null };
 const measure = (size) => { if ((measured += size) > allowed) throw tooLarge; };
+// The members are looked at in place: a call for each would take longer than the serializer itself.
 const isPlain = (value, depth) => {
-  switch (typeof value) {
-    case 'object': break;
-    case 'string': measure(value.length); return true;
-    case 'bigint': case 'function': case 'symbol': return false;
-    default: return true;
+  if (typeof value !== 'object' || value === null) {
+    if (typeof value === 'string') measure(value.length);
+    return typeof value !== 'bigint' && typeof value !== 'function' && typeof value !== 'symbol';
   }
-  if (value === null) return true;
   if (depth > limits.depth) return false;
+  let size = 0;
   if (isArray(value)) {
     const length = value.length;
     measure(length);
-    for (let i = 0; i < length; i++) if (!isPlain(value[i], depth + 1)) return false;
-    return true;
+    for (let i = 0; i < length; i++) {
+      const item = value[i];
+      if (typeof item === 'string') size += item.length;
+      else if (typeof item === 'object') { if (item !== null && !isPlain(item, depth + 1)) return false; }
+      else if (typeof item === 'bigint' || typeof item === 'function' || typeof item === 'symbol') return false;
+    }
+  } else {
+    const prototype = getPrototypeOf(value);
+    if (prototype !== ObjectPrototype && prototype !== null) return false;
+    for (const key in value) {
+      const item = value[key];
+      if (typeof item === 'string') size += item.length;
+      else if (typeof item === 'object') { if (item !== null && !isPlain(item, depth + 1)) return false; }
+      else if (typeof item === 'bigint' || typeof item === 'function' || typeof item === 'symbol') return false;
+    }
   }
-  const prototype = getPrototypeOf(value);
-  if (prototype !== ObjectPrototype && prototype !== null) return false;
-  for (const key in value) if (!isPlain(value[key], depth + 1)) return false;
+  measure(size);
   return true;
 };
 
