@@ -2,7 +2,12 @@
 
 from django.contrib import admin
 from django.urls import path
+from django.views.generic import RedirectView
 
 from mcp_server import mcp_urls
 
-urlpatterns = [path("admin/", admin.site.urls), *mcp_urls("mcp")]
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    *mcp_urls("mcp"),
+    path("", RedirectView.as_view(pattern_name="admin:index")),
+]

@@ -172,12 +172,24 @@ def commands_page() -> str:
     text = "# Commands\n"
     for path in sorted((ROOT / "mcp_server/management/commands").glob("mcp_*.py")):
         parser = load_command_class("mcp_server", path.stem).create_parser("manage.py", path.stem)
-        own = [action for action in parser._actions if action.dest not in shared]
-        rows = [(" ".join(f"`{word}`" for word in words_of(action)), action.help or "") for action in own]
+        rows = option_rows(parser, shared)
         examples = textwrap.dedent((parser.epilog or "").partition("\n")[2]).strip()
         text += f"\n## {path.stem}\n\n{parser.description}\n\n```console\n{examples}\n```\n\n"
         text += "\n".join(table(("option", "what it does"), rows)) + "\n"
     return text
+
+
+def option_rows(
+    parser: argparse.ArgumentParser, left_out: set[str], prefix: str = ""
+) -> Iterator[tuple[str, ...]]:
+    """Return what a command takes; of one with actions, each action and what it takes."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for choice in action._choices_actions:
+                yield f"`{choice.dest}`", choice.help or ""
+                yield from option_rows(action.choices[choice.dest], left_out, f"`{choice.dest}` ")
+        elif action.dest not in left_out:
+            yield prefix + " ".join(f"`{word}`" for word in words_of(action)), action.help or ""
 
 
 def words_of(action: argparse.Action) -> list[str]:

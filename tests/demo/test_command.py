@@ -23,6 +23,11 @@ def test_a_port_in_use_is_said_with_a_way_out():
         call_command("demo", "--port", str(taken.getsockname()[1]))
 
 
+@pytest.mark.django_db
+def test_view_site_in_the_admin_leads_back_to_the_admin(client):
+    assert client.get("/").headers["Location"] == "/admin/"
+
+
 def test_a_port_that_does_not_exist_is_said():
     with pytest.raises(CommandError, match="There is no port 70000"):
         call_command("demo", "--port", "70000")

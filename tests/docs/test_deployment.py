@@ -7,6 +7,8 @@ import pytest
 from channels.testing import HttpCommunicator, WebsocketCommunicator
 from django.test import override_settings
 
+from mcp_server.codemode.watching import LIVE_PATH
+
 EXAMPLES = Path(__file__).parents[2] / "docs/examples/deployment"
 
 
@@ -47,6 +49,7 @@ def test_nginx_passes_streams_on_and_keeps_the_host():
     block = text.split("location /mcp {")[1].split("}")[0]
     assert "proxy_buffering off;" in block
     assert text.count("proxy_set_header Host $http_host;") == text.count("location ")
+    assert "proxy_set_header Upgrade" in text.split(f"location /{LIVE_PATH.partition('/')[0]}/ {{")[1]
 
 
 def test_the_image_runs_as_nobody_with_files_collected():

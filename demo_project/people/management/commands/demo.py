@@ -1,33 +1,38 @@
 """`manage.py demo`: the whole product with one command, on SQLite and without any service."""
 
 import socket
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
-from django.core.management import BaseCommand, CommandError, call_command
+from django.core.management import CommandError, call_command
+from django.core.management.base import CommandParser
 from django.db import connection
 
 from demo_project.accounts import Account, prepare_accounts
 from demo_project.asgi import application
 from demo_project.checking import check_demo
 from demo_project.samples import load_samples
+from mcp_server.management.base import ToolkitCommand
 from mcp_server.management.clients import CLIENTS
 
 HOST = "127.0.0.1"
 ENDPOINTS = {"demo": "/mcp", "demo-code": "/mcp/code"}
 
 
-class Command(BaseCommand):
+class Command(ToolkitCommand):
     help = "Start the demo: tools at /mcp, Code Mode at /mcp/code, the admin at /admin/."
+    examples = """  manage.py demo
+  manage.py demo --port 8001 --reset
+  manage.py demo --check
+"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=8000, help="Port to serve at; 0 takes a free one.")
-        parser.add_argument("--reset", action="store_true", help="Delete the demo's database first.")
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--port", type=int, default=8000, help="port to serve at; 0 takes a free one")
+        parser.add_argument("--reset", action="store_true", help="delete the demo's database first")
         parser.add_argument(
-            "--check", action="store_true", help="Try a demo of its own once, say what happened, and end."
+            "--check", action="store_true", help="try a demo of its own once, say what happened, and end"
         )
 
     def handle(self, *, port: int, reset: bool, check: bool, **options: Any) -> None:
@@ -55,6 +60,10 @@ class Command(BaseCommand):
         for account, token in accounts:
             self.stdout.write(f"\nClient configuration for the user {account.username!r}:")
             self.stdout.write(CLIENTS["other"].write(servers, token))
+        self.stdout.write(
+            "\nPaste one into your MCP client and ask: Which users have overdue todos? Remind them."
+            "\nThen look at Code runs in the admin."
+        )
         self.stdout.write("\nTokens change at each start. Ctrl-C ends the demo.")
         self.stdout.flush()
 
