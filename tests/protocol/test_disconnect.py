@@ -15,8 +15,8 @@ from tests.protocol.conftest import Served
 from tests.protocol.wire import JSON_HEADERS, events, modern, modern_headers, request
 
 SECONDS = 10.0
-LEAVES = 3
-"""How often a client leaves: what a busy machine delays once, it does not delay every time."""
+LEAVES = 8
+"""How often a client leaves at most: what a busy machine delays once, it does not delay every time."""
 NOTICE_SECONDS = 0.2
 
 
@@ -58,10 +58,12 @@ def leave(served: Served, era: str, *, speaking: bool, beat: float = 30) -> floa
 def test_a_client_that_leaves_cancels_its_async_tool_within_a_fifth_of_a_second(
     start: Callable[..., Served], kind: str, era: str, *, speaking: bool
 ) -> None:
-    delays = [leave(start(kind), era, speaking=speaking) for _ in range(LEAVES)]
-    noticed = [delay for delay in delays if delay is not None]
-    assert len(noticed) == LEAVES
-    assert min(noticed) < NOTICE_SECONDS
+    delays: list[float] = []
+    while len(delays) < LEAVES and min(delays, default=SECONDS) >= NOTICE_SECONDS:
+        delay = leave(start(kind), era, speaking=speaking)
+        assert delay is not None
+        delays.append(delay)
+    assert min(delays) < NOTICE_SECONDS, delays
 
 
 @pytest.mark.proves("P04b")
