@@ -40,9 +40,8 @@ class Heart:
             with self._lock:
                 if self._thread is None:
                     self._thread = threading.Thread(target=self._run, name="mcp-heartbeat", daemon=True)
-                    with suppress(
-                        RuntimeError
-                    ):  # The interpreter is about to end, and starts no threads any more.
+                    # The interpreter may be about to end, and starts no threads any more.
+                    with suppress(RuntimeError):
                         self._thread.start()
 
     def beat(self) -> None:
@@ -55,18 +54,19 @@ class Heart:
         if asked is not None:
             for restart in _restarts:
                 restart()
-        Process.objects.update_or_create(
-            name=self.name,
-            defaults={
-                "host": socket.gethostname()[:100],
-                "pid": os.getpid(),
-                "version": _version(),
-                "started": self._started,
-                "seen": timezone.now(),
-                "state": {name: report() for name, report in _reports.items()},
-                "restart_requested": None,
-            },
-        )
+        row = {
+            "host": socket.gethostname()[:100],
+            "pid": os.getpid(),
+            "version": _version(),
+            "started": self._started,
+            "seen": timezone.now(),
+            "state": {name: report() for name, report in _reports.items()},
+            "restart_requested": None,
+        }
+        # Not `update_or_create`, which reads first: SQLite refuses at once to write where a transaction began by
+        # reading and another has written since.
+        if not Process.objects.filter(name=self.name).update(**row):
+            Process.objects.create(name=self.name, **row)
 
     def stop(self) -> None:
         """Take the row away: a process that ends by itself is not missed."""

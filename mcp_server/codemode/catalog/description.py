@@ -23,12 +23,12 @@ No imports, network or files; nothing is kept between runs."""
 
 WITH_TYPES = f"""{HOW_TO_WRITE}
 
-{{{{count}}}} tools:
+Tools ({{{{count}}}}):
 {{{{types}}}}"""
 
 WITHOUT_TYPES = f"""{HOW_TO_WRITE}
 
-{{{{count}}}} tools. Find them first with the `search` tool, or in the program: `await codemode.$search('words')`, \
+Tools: {{{{count}}}}. Find them first with the `search` tool, or in the program: `await codemode.$search('words')`, \
 `await codemode.$describe('name')`."""
 
 SEARCH = """\
