@@ -16,6 +16,11 @@ RECENT_SECONDS = 1.0
 UNKNOWN = Row()
 """Stands for a row that must be read before anything can be said of it."""
 
+RENEW_SECONDS = 0.5
+
+_promised: dict[str, float] = {}
+"""When somebody was last told to renew a row."""
+
 _recent: dict[str, tuple[float, Row | None]] = {}
 
 
@@ -35,11 +40,17 @@ def recent_row(endpoint_name: str) -> Row | None:
     if known is not None and (time.monotonic() - known[0] < RECENT_SECONDS or is_on_event_loop()):
         # A coroutine asks `remembered_row` first; what changed since then counts from the next question on.
         return known[1]
+    return renew(endpoint_name)
+
+
+def renew(endpoint_name: str) -> Row | None:
+    """Read the row and remember it."""
     try:
         found = row(endpoint_name)
     except DatabaseError as error:
         # What staff set last goes on to hold: a call that needs no database must not fail for this question.
         logger.warning("Cannot read the limits of endpoint %s: %s", endpoint_name, type(error).__name__)
+        known = _recent.get(endpoint_name)
         found = known[1] if known is not None else None
     _recent[endpoint_name] = (time.monotonic(), found)
     return found
@@ -49,6 +60,16 @@ def remembered_row(endpoint_name: str) -> Row | None:
     """Return the row if it is known and recent, else `UNKNOWN`; touches no database, so a coroutine may ask."""
     known = _recent.get(endpoint_name)
     return known[1] if known is not None and time.monotonic() - known[0] < RECENT_SECONDS else UNKNOWN
+
+
+def is_due(endpoint_name: str) -> bool:
+    """Return whether the row is about to be unknown; the one who is told so renews it, on a thread."""
+    now = time.monotonic()
+    read_at, _ = _recent.get(endpoint_name, (now, None))
+    due = max(read_at, _promised.get(endpoint_name, read_at)) + RENEW_SECONDS <= now
+    if due:
+        _promised[endpoint_name] = now
+    return due
 
 
 def _forget(**kwargs: object) -> None:

@@ -2,6 +2,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from mcp_server.models import Limits
+from mcp_server.policy import rows
 from mcp_server.policy.codemode import effective_code_policy
 from mcp_server.policy.logging import effective_log_level
 from mcp_server.policy.rates import Rate, rate_for
@@ -64,3 +65,19 @@ async def test_a_coroutine_that_was_told_the_row_is_known_is_never_sent_to_the_d
     assert remembered_row("code") is UNKNOWN
     assert effective_code_policy("code", "enforced") == "off"
     assert await sync_to_async(effective_code_policy)("code", "enforced") == "opt-in"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_of_many_is_told_to_read_the_row_again_before_it_is_unknown(monkeypatch):
+    assert not rows.is_due("default")
+    assert rows.recent_row("default") is None
+    assert not rows.is_due("default")
+    monkeypatch.setattr(rows, "RENEW_SECONDS", 0.0)
+    Limits.objects.bulk_create([Limits(endpoint="default", log_level="errors")])
+    assert rows.is_due("default")
+    monkeypatch.setattr(rows, "RENEW_SECONDS", 0.5)
+    assert not rows.is_due("default")
+    rows.renew("default")
+    found = remembered_row("default")
+    assert found is not None
+    assert found.log_level == "errors"
