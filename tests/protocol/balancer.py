@@ -27,6 +27,8 @@ class Balancer:
         """Listen no more, and end the connections that are still open."""
         self._server.close()
         left = asyncio.all_tasks() - {asyncio.current_task()}
+        if left:
+            await asyncio.wait(left, timeout=0.2)  # those that have been answered are about to end
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
