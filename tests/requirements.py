@@ -1,8 +1,9 @@
 """The contract, clause by clause: what the product promises, and what is still open.
 
-`tests/contract/` holds one line per clause, `id | sentence` or `id | sentence | open: reason`. A clause that is not open
-is proven: some test names it with `@pytest.mark.proves(...)`, or a gate of `.ci/` in a comment `# proves P02b`, where it
-needs servers or other languages. `tests/test_requirements.py` checks both directions.
+`tests/contract/` holds one line per clause: `id | sentence`, and perhaps `| open: reason` or `| measured: benchmark`. A
+clause without either is proven: some test names it with `@pytest.mark.proves(...)`, or a gate of `.ci/` in a comment
+`# proves P02b`, where it needs servers or other languages. A speed is measured: no test asserts one, a benchmark prints it
+beside its target. `tests/test_requirements.py` checks all directions.
 """
 
 import ast
@@ -19,11 +20,12 @@ MARKER = "proves"
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One promise; `open` says why no test proves it yet, and is empty when one does."""
+    """One promise; `open` says why nothing shows it yet, `measured` names the module of `benchmarks` that does."""
 
     id: str
     sentence: str
     open: str = ""
+    measured: str = ""
 
 
 @cache
@@ -46,10 +48,13 @@ def clauses() -> Mapping[str, Clause]:
 def _parse(line: str, letter: str) -> Clause:
     identifier, sentence, *rest = (part.strip() for part in line.split(" | "))
     # A sentence may hold the separator itself, as in a list of alternatives.
-    reason = rest.pop() if rest and rest[-1].startswith("open: ") else ""
+    kind, _, note = rest[-1].partition(": ") if rest else ("", "", "")
+    notes = {kind: note} if kind in {"open", "measured"} else {}
+    if notes:
+        rest.pop()
     if not (identifier.startswith(letter) and identifier[1:3].isdigit() and sentence):
         raise ValueError(f"This line of {letter}.txt is no clause: {line}")
-    return Clause(identifier, " | ".join([sentence, *rest]), reason.removeprefix("open: "))
+    return Clause(identifier, " | ".join([sentence, *rest]), **notes)
 
 
 @cache
