@@ -77,7 +77,8 @@ def compare(logged: Server, bare: Server, *, in_turn: bool) -> float:
         asyncio.run(load(server))
         rates[server.port] = (server.answered - answered) / (server.cpu_seconds - spent)
     print(
-        f"calls per second of the processor: {rates[logged.port]:,.0f} with log, {rates[bare.port]:,.0f} without"
+        f"calls per second of the processor: {rates[logged.port]:,.0f} with log, {rates[bare.port]:,.0f} without",
+        file=sys.stderr,
     )
     return rates[logged.port] / rates[bare.port]
 

@@ -1,4 +1,4 @@
-"""Writes docs/measured.md: what each benchmark printed, in one run on one machine.
+"""Writes docs/measured.md: what each benchmark printed, in one run on one machine, without that machine's own times.
 
     python -m benchmarks.measured [WORDS]
 
@@ -29,15 +29,21 @@ SECTIONS = (
         "Listing and calling at 10, 100 and 500 tools, as ratios to a plain Django view.",
     ),
     ("The log", "log cost", "Calls per second of the processor with the log, of those without."),
+    (
+        "Several processes",
+        "scale",
+        "Programs per second of one web process and of three behind a balancer, eight clients.",
+    ),
     ("The wire", "protocol --seconds 1 --rounds 2", "Requests per second, as ratios to a plain Django view."),
 )
+OF_THE_MACHINE = {"found", "ms at the server", "1 process", "3 processes"}
+"""Columns that hold times and rates, which mean nothing on another machine."""
 HEAD = """<!-- Written by `python -m benchmarks.measured`. -->
 
 # What we measured
 
-Compare the numbers of one table with each other: all come from one run, on two shared cores. Times of another machine are
-different, ratios hardly. Each table says the command that reproduces it. Which targets are shown and which are open stands in
-`tests/contract/Q.txt`.
+Ratios only: times belong to a machine, and the commands print yours. All numbers of one table come from one run, on two
+cores. What is called a target is our own promise; those that are missed say so here, and stand in `tests/contract/Q.txt`.
 """
 
 
@@ -50,7 +56,23 @@ def run(command: str) -> str:
         text=True,
         check=True,
     )
-    return done.stdout.strip()
+    return without_times(done.stdout.strip())
+
+
+def without_times(text: str) -> str:
+    """Return the text without the columns of its tables, and the remarks in brackets, that hold times."""
+    lines, kept_columns = [], []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if cells and not kept_columns:
+            kept_columns = [number for number, cell in enumerate(cells) if cell not in OF_THE_MACHINE]
+        if not cells:
+            kept_columns = []
+        shown = [cells[number] for number in kept_columns]
+        # A row that had nothing but a time.
+        if not cells or len(shown) < 3 or any(shown[1:]):
+            lines.append(f"| {' | '.join(shown)} |" if cells else line)
+    return re.sub(r" \([\d.]+ m?s( here)?\)", "", "\n".join(lines))
 
 
 def kept() -> dict[str, str]:

@@ -182,9 +182,10 @@ def print_tables(medians: Rates) -> None:
     for name, row in medians.items():
         base = medians.get("plain-gunicorn" if "gunicorn" in name else "plain", dict.fromkeys(cells, 1.0))
         print(f"{name:18}" + "".join(f"{row[cell] / base[cell]:12.2f}" for cell in cells))
-    print("\nRequests per second, medians:")
+    # The rates are this machine's own: `benchmarks.measured` keeps what goes to the standard output.
+    print("\nRequests per second, medians:", file=sys.stderr)
     for name, row in medians.items():
-        print(f"{name:18}" + "".join(f"{row[cell]:12.0f}" for cell in cells))
+        print(f"{name:18}" + "".join(f"{row[cell]:12.0f}" for cell in cells), file=sys.stderr)
     print("\nTargets of contract Q06, at 1 and 16 connections:")
     for target in TARGETS:
         if {target.column, target.base} <= medians.keys():

@@ -30,14 +30,15 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="exit with 1 when a target is missed")
     given = parser.parse_args()
     report = Report()
-    print(f"Load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print(f"Load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", file=sys.stderr)
     measure_served(report, given.seconds)
     with tempfile.TemporaryDirectory() as folder:
         settle(make_database(folder))
         asyncio.run(measure_runs(report))
         if given.runs:
             asyncio.run(soak(given.runs))
-    print(f"\nMissed: {'; '.join(report.missed) or 'none'}. Load after: {os.getloadavg()[0]:.1f}")
+    print(f"\nMissed: {'; '.join(report.missed) or 'none'}.")
+    print(f"Load after: {os.getloadavg()[0]:.1f}", file=sys.stderr)
     return 1 if given.check and report.missed else 0
 
 

@@ -93,7 +93,7 @@ async def measure_runs(report: Report) -> None:
     def each(found: dict[str, float], name: str, base: str, direct: str = "") -> float:
         return (found[name] - found[base] - (found[direct] if direct else 0.0)) / 100
 
-    report.head("in one process", "found", "target", "")
+    report.head("in one process")
     report.note("a cold start and `return 1`", cold, "ms")
     report.note("`return 1` at the executor", clock["empty"], "ms")
     report.note("a call through the dispatcher from Python", clock["direct"] / 100, "ms")

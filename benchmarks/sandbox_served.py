@@ -23,7 +23,7 @@ def measure_served(report: Report, seconds: float) -> None:
         sdk = _sdk_memory(database)
         for application, words in APPLICATIONS.items():
             with serving(f"benchmarks.sandbox_server:{application}", database) as (port, pid):
-                report.head(f"through MCP, {words}", "found", "target", "")
+                report.head(f"through MCP, {words}")
                 _measure_memory(report, port, pid, sdk)
                 _measure_latency(report, port)
                 _measure_rate(report, port, seconds)

@@ -21,9 +21,9 @@ class Report:
     allowance: float = 1.5
     missed: list[str] = field(default_factory=list)
 
-    def head(self, *names: str) -> None:
+    def head(self, what: str) -> None:
         """Print the head of a table."""
-        print(f"\n| {' | '.join(names)} |\n|{'---|' * len(names)}")
+        print(f"\n| {what} | found | target | share of it | |\n|---|---|---|---|---|")
 
     def line(self, what: str, found: float, unit: str, target: float, *, least: bool = False) -> None:
         """Print a number with its target, at most or at least that, and whether it holds."""
@@ -32,11 +32,10 @@ class Report:
         if beyond:
             self.missed.append(what)
         word = "holds" if holds else "MISSED" if beyond else "missed, within the allowance"
-        print(
-            f"| {what} | {found:.3g} {unit} | at {'least' if least else 'most'} {target:g} | {word} |",
-            flush=True,
-        )
+        share = f"{found / target:.2f}" if target else ""
+        limit = f"at {'least' if least else 'most'} {target:g} {unit}".strip()
+        print(f"| {what} | {found:.3g} {unit} | {limit} | {share} | {word} |", flush=True)
 
     def note(self, what: str, found: float, unit: str) -> None:
         """Print a number that has no target."""
-        print(f"| {what} | {found:.3g} {unit} | | |", flush=True)
+        print(f"| {what} | {found:.3g} {unit} | | | |", flush=True)
