@@ -67,7 +67,7 @@ def printed_tokens(detail):
 
 def test_nobody_sees_no_tools():
     text, summary = printed()
-    assert "0 tools" in text
+    assert "Tools (0):" in text
     assert "as nobody" in summary
 
 
