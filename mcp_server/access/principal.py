@@ -76,7 +76,7 @@ class Principal:
 
         A user who was deactivated, or whose credential ended, is anonymous from then on.
         """
-        if not self.is_stale:
+        if not self._is_older_than(LONGEST_AGE_SECONDS):
             return
         self.read_at = monotonic()
         # A new object: the old one keeps the permissions that it has loaded.

@@ -14,14 +14,14 @@ from mcp_server.definitions.endpoint import EndpointDefinition
 
 MOST = 4096
 
-_OURS = (TokenAuthentication, SessionAuthentication)
+_OURS = frozenset({TokenAuthentication, SessionAuthentication})
 _known: dict[tuple[bytes, str], Principal] = {}
 _lock = threading.Lock()
 
 
 def is_plain(endpoint: EndpointDefinition) -> bool:
     """Return whether an endpoint knows its callers by our own classes alone, so that nothing else must be asked."""
-    return not endpoint.middleware and all(type(item) in _OURS for item in authentication_of(endpoint))
+    return not endpoint.middleware and _OURS.issuperset(map(type, authentication_of(endpoint)))
 
 
 def recall(request: HttpRequest, authorization: str | None, endpoint: EndpointDefinition) -> Principal | None:

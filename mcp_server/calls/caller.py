@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from django.conf import settings
@@ -17,6 +17,7 @@ from mcp_server.calls.running import PooledThreads, RequestThread, Runner
 from mcp_server.definitions.context import Channel, ClientInfo, LogLevel
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.definitions.registry import registry
+from mcp_server.definitions.values import value
 from mcp_server.exceptions import ToolError
 from mcp_server.models.connections import is_in_transaction
 
@@ -47,6 +48,10 @@ class SilentChannel:
         )
 
 
+_SILENT = SilentChannel()
+_UNKNOWN = ClientInfo()
+
+
 @dataclass(slots=True)
 class RunSpan:
     """The run of code that calls are made from: its id, and how many calls it has made."""
@@ -60,7 +65,7 @@ class RunSpan:
         return self.calls
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Caller:
     """A principal at an endpoint.
 
@@ -80,8 +85,8 @@ class Caller:
     loop: asyncio.AbstractEventLoop
     in_transaction: bool = False
     in_atomic: bool = False
-    channel: Channel = field(default_factory=SilentChannel)
-    client: ClientInfo = field(default_factory=ClientInfo)
+    channel: Channel = _SILENT
+    client: ClientInfo = _UNKNOWN
     narrowing: Narrowing = EVERYTHING
     session: str | None = None
     run: RunSpan | None = None

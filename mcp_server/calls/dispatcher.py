@@ -51,6 +51,8 @@ async def call_tool(
         UnknownTool: when there is no such tool for this caller (contract G02).
     """
     call = _Call(caller, name, arguments)
+    if not tracing.is_on():
+        return await _carry_out(call, definition)
     with tracing.call_span(caller.endpoint.name, name, caller.run.id if caller.run is not None else None):
         return await _carry_out(call, definition)
 
@@ -130,7 +132,7 @@ class _Call(RecordedCall):
         """Stop waiting for a sync handler: its late result is dropped and its transaction rolled back."""
         self._work.leave()
 
-    def _admit(self, definition: ToolDefinition, *, permitted: bool) -> dict[str, Any]:
+    def _admit(self, definition: ToolDefinition, *, permitted: bool, limited: bool) -> dict[str, Any]:
         """Return the handler's arguments once the caller may call and what they sent is valid."""
         caller = self.caller
         if not permitted and not permits(definition, caller.endpoint.definition, caller.principal):
@@ -138,11 +140,12 @@ class _Call(RecordedCall):
         if caller.principal.objection is not None:
             raise caller.principal.objection.with_traceback(None)
         refuse(definition.guard, caller.principal.request)
-        if not self._renewing and self._may_be_limited():
+        if limited and not self._renewing:
             count_call(caller.principal, caller.endpoint.name, definition.name)
-        if self.arguments is not None and not isinstance(self.arguments, Mapping):
+        arguments = self.arguments
+        if not (type(arguments) is dict or arguments is None or isinstance(arguments, Mapping)):
             raise ToolError("Arguments must be an object.", 400)
-        return definition.arguments.validate(self.arguments)
+        return definition.arguments.validate(arguments)
 
     def _may_be_limited(self) -> bool:
         # What a test has changed within its transaction is read afresh.
@@ -183,15 +186,17 @@ class _Call(RecordedCall):
             arguments.update(dict.fromkeys(wanted.request, self.caller.principal.request))
         return arguments
 
-    def _enter(self, definition: ToolDefinition, *, permitted: bool) -> tuple[dict[str, Any], Outcome | None]:
+    def _enter(
+        self, definition: ToolDefinition, *, permitted: bool, limited: bool
+    ) -> tuple[dict[str, Any], Outcome | None]:
         """Return what a call begins with: the handler's arguments, and the answer that makes it needless."""
-        arguments = self._admit(definition, permitted=permitted)
+        arguments = self._admit(definition, permitted=permitted, limited=limited)
         return arguments, self._recall(definition, arguments)
 
     def _run_sync(self, definition: ToolDefinition, permitted: bool) -> Outcome:
         """Do the whole call on one thread: one hop, and a QuerySet is read by the thread that made it."""
         with self._work:
-            arguments, recalled = self._enter(definition, permitted=permitted)
+            arguments, recalled = self._enter(definition, permitted=permitted, limited=self._may_be_limited())
             if recalled is not None:
                 return recalled
             aliases = atomic_aliases(definition.atomic)
@@ -207,8 +212,10 @@ class _Call(RecordedCall):
 
     async def _run_async(self, definition: ToolDefinition, timeout: float, *, permitted: bool) -> Outcome:
         runner = self.caller.runner
-        enter = partial(self._enter, definition, permitted=permitted)
-        arguments, recalled = await runner.sync(enter) if self._needs_thread(definition) else enter()
+        limited = self._may_be_limited()
+        enter = partial(self._enter, definition, permitted=permitted, limited=limited)
+        needs_thread = limited or self._needs_thread(definition)
+        arguments, recalled = await runner.sync(enter) if needs_thread else enter()
         if recalled is not None:
             return recalled
         arguments = self._complete(definition, arguments, in_atomic=False)
@@ -223,12 +230,10 @@ class _Call(RecordedCall):
         return outcome
 
     def _needs_thread(self, definition: ToolDefinition) -> bool:
-        """Return whether what comes before an async handler may touch a database or a cache."""
+        """Return whether what comes before an async handler may touch a database or a cache; rates set aside."""
         caller = self.caller
-        return (
-            definition.cache is not None
-            or self._may_be_limited()
-            or needs_thread(definition, caller.endpoint.definition, caller.principal)
+        return definition.cache is not None or needs_thread(
+            definition, caller.endpoint.definition, caller.principal
         )
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
@@ -13,6 +13,7 @@ from pydantic_core import from_json
 from mcp_server.access.rates import RateExceeded
 from mcp_server.calls.journal.records import CallStatus
 from mcp_server.calls.results import BrokenResult, Failure, Outcome
+from mcp_server.definitions.values import value
 from mcp_server.exceptions import Guidance, ToolError
 from mcp_server.schema.plain import Unserializable, dump_plain
 from mcp_server.schema.validation import InvalidArguments
@@ -20,7 +21,7 @@ from mcp_server.schema.validation import InvalidArguments
 logger = logging.getLogger("mcp_server.calls")
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Ending:
     """An outcome, and the word under which it is logged."""
 
@@ -37,7 +38,7 @@ class _TellingApart:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, TimeoutError | SystemExit):
+        if error is not None and isinstance(error, TimeoutError | SystemExit):
             raise HandlerRaised from error
 
 

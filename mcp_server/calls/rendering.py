@@ -1,7 +1,7 @@
 """An outcome as a client gets it: the one place where the result format and the protocol's revision count (contract R)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -11,10 +11,11 @@ from mcp_server.calls.results import Failure, Outcome
 from mcp_server.conf import options
 from mcp_server.definitions.results import ContentItem, Text
 from mcp_server.definitions.tool import ToolDefinition
+from mcp_server.definitions.values import value
 from mcp_server.schema.plain import dump_plain
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Rendered:
     """A result for one client: content items, `structuredContent` or None, and `isError`."""
 
@@ -64,16 +65,17 @@ def _render_success(outcome: Outcome, definition: ToolDefinition, result_format:
     if outcome.content:
         structured = None if outcome.structured is None else wrap(from_json(outcome.structured), definition)
         return Rendered(content=outcome.content, structured=structured, meta=outcome.meta)
-    if outcome.value is None:
+    value = outcome.value
+    if value is None:
         return Rendered(content=[Text("")] if result_format == "json" else [], meta=outcome.meta)
-    structured = wrap(outcome.value, definition)
+    structured = wrap(value, definition)
     if result_format == "json":
         return Rendered(
             content=[Text(to_json(structured).decode())], structured=structured, meta=outcome.meta
         )
     output = definition.output
     declared = outcome.structured is not None or (output is not None and output.declared)
-    text = Text(_plain_text(outcome.value))
+    text = Text(_plain_text(value))
     return Rendered(content=[text], structured=structured if declared else None, meta=outcome.meta)
 
 

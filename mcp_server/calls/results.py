@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from pydantic_core import from_json
@@ -19,6 +18,7 @@ from mcp_server.definitions.results import (
     encode,
 )
 from mcp_server.definitions.tool import ToolDefinition
+from mcp_server.definitions.values import value
 from mcp_server.exceptions import ToolError
 from mcp_server.schema.instances import SCALARS
 from mcp_server.schema.plain import Unserializable, dump_plain
@@ -39,7 +39,7 @@ class Failure:
         return head if self.data is None else f"{head}\n{dump_plain(self.data).decode()}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@value(kw_only=True)
 class Outcome:
     """The end of a call. Exactly one of value, content, failure and guidance speaks; `json` None is no value.
 
@@ -59,9 +59,9 @@ class Outcome:
         """Return whether the call failed."""
         return self.failure is not None or self.guidance is not None
 
-    @cached_property
+    @property
     def value(self) -> Any:
-        """Return the plain value."""
+        """Return the plain value, read anew each time."""
         return None if self.json is None else from_json(self.json)
 
 

@@ -9,7 +9,8 @@ The spine is written once, as coroutines that reach the world through a `Runner`
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import types
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Protocol
@@ -40,8 +41,7 @@ class RequestThread:
             return await sync_to_async(function, thread_sensitive=True)(*args)
 
     async def coroutine(self, coroutine: Coroutine[Any, Any, Any], *, timeout: float | None = None) -> Any:
-        async with asyncio.timeout(timeout):
-            return await coroutine
+        return await finish_in_time(coroutine, timeout)
 
 
 class PooledThreads:
@@ -59,8 +59,7 @@ class PooledThreads:
             return function()
 
     async def coroutine(self, coroutine: Coroutine[Any, Any, Any], *, timeout: float | None = None) -> Any:
-        async with asyncio.timeout(timeout):
-            return await coroutine
+        return await finish_in_time(coroutine, timeout)
 
 
 class ThisThread:
@@ -79,6 +78,39 @@ class ThisThread:
         except TimeoutError:
             future.cancel()
             raise
+
+
+async def finish_in_time(coroutine: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
+    """Return what a coroutine gives on this loop; one that never waits is not charged for the means to interrupt it.
+
+    Raises:
+        TimeoutError: when it has waited beyond `timeout` seconds.
+    """
+    begun = asyncio.get_running_loop().time()
+    try:
+        awaited = coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    async with asyncio.timeout_at(None if timeout is None else begun + timeout):
+        return await _go_on(coroutine, awaited)
+
+
+@types.coroutine
+def _go_on(coroutine: Coroutine[Any, Any, Any], awaited: Any) -> Generator[Any, Any, Any]:
+    """Return the result of a coroutine that has begun, and waits."""
+    while True:
+        try:
+            yield awaited
+        except GeneratorExit:
+            coroutine.close()
+            raise
+        except BaseException as error:  # noqa: BLE001 - what is thrown in is the coroutine's to answer
+            try:
+                awaited = coroutine.throw(error)
+            except StopIteration as stop:
+                return stop.value
+        else:
+            return (yield from coroutine)
 
 
 def drive(coroutine: Coroutine[Any, Any, Any]) -> Any:

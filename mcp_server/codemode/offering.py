@@ -4,7 +4,6 @@ The protocol asks here and nowhere else, so that a list and a call always agree 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from mcp_server.calls.caller import Caller
@@ -15,6 +14,7 @@ from mcp_server.codemode.names import CODE, SEARCH
 from mcp_server.codemode.tool import build_code_tool, build_search_tool
 from mcp_server.definitions.endpoint import CodePolicy, EndpointDefinition
 from mcp_server.definitions.tool import ToolDefinition
+from mcp_server.definitions.values import value
 from mcp_server.policy.codemode import effective_code_policy
 from mcp_server.policy.rows import UNKNOWN, remembered_row
 
@@ -22,7 +22,7 @@ Mode = Literal["off", "on", "progressive", "auto"]
 WISHES: Mapping[str, Mode] = {"off": "off", "on": "on", "progressive": "progressive"}
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Called:
     """A finished call, and the definition that renders it."""
 

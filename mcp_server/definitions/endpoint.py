@@ -64,7 +64,7 @@ class EndpointDefinition:
         """Return who may use the endpoint at all."""
         return None if self.enabled is None else as_guard(self.enabled)
 
-    @property
+    @cached_property
     def policy(self) -> CodePolicy:
         """Return how far a client's wish for code mode counts (contract C19)."""
         return self.code_policy or ("off" if self.code_mode == "off" else "enforced")
@@ -90,7 +90,7 @@ class Endpoint:
     resources: tuple["ResourceDefinition", ...] = ()
     prompts: Mapping[str, "PromptDefinition"] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Return the endpoint's name, the last part of its URL."""
         return self.definition.name

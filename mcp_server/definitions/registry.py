@@ -92,7 +92,7 @@ class Registry:
             UnknownEndpoint: when there is none of that name.
         """
         try:
-            return self.contents.endpoints[name]
+            return (self._contents or self.contents).endpoints[name]
         except KeyError:
             raise UnknownEndpoint(name) from None
 

@@ -77,7 +77,9 @@ class Companion:
         self, status: int, content_type: str | None, headers: Any, length: int | None = None
     ) -> None:
         self._started = True
-        raw = [(key.lower().encode("latin-1"), value.encode("latin-1")) for key, value in headers.items()]
+        raw = []
+        for key, value in headers.items():
+            raw.append((key.lower().encode("latin-1"), value.encode("latin-1")))
         if content_type is not None:
             raw.append((b"content-type", content_type.encode("latin-1")))
         if length is not None:

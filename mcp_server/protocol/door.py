@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from functools import partial
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.cache import close_caches
 from django.core.handlers.base import reset_urlconf
@@ -36,7 +37,7 @@ from mcp_server.protocol.admission import (
 )
 from mcp_server.protocol.companion import Companion
 from mcp_server.protocol.exchange import Exchange
-from mcp_server.protocol.lending import borrowed_thread
+from mcp_server.protocol.lending import Loan
 from mcp_server.protocol.replies import EVENT_STREAM, Reply, refusal
 from mcp_server.protocol.streams import Stream
 
@@ -118,7 +119,7 @@ async def _serve(scope: Scope, receive: Receive, send: Send, name: str) -> None:
         return
     companion = Companion(receive, send)
     try:
-        async with borrowed_thread(_finish_on_thread) as thread:
+        with Loan() as loan:
             if _is_heard(request_started):
                 request_started.send(sender=Door, scope=scope)
             try:
@@ -126,8 +127,11 @@ async def _serve(scope: Scope, receive: Receive, send: Send, name: str) -> None:
                 await companion.send(answer)
             finally:
                 companion.stop()
-                if not thread.was_used and _is_heard(request_finished):
-                    request_finished.send(sender=Door)
+                if loan.is_used:
+                    # Last in its line: when it has run, so has all else of this request.
+                    await sync_to_async(_finish)()
+                elif _is_heard(request_finished):
+                    _finish()
     except asyncio.CancelledError:
         # Our own cancellation, since the client has left, ends here; the server's goes on.
         if not companion.client_left:
@@ -137,14 +141,17 @@ async def _serve(scope: Scope, receive: Receive, send: Send, name: str) -> None:
         await companion.send(refusal(500, "The server failed to answer; its log says why."))
 
 
-def _finish_on_thread() -> None:
-    """Send Django's signal on the thread whose connections it looks after."""
+def _finish() -> None:
+    """Send Django's signal, on the thread whose connections it looks after."""
     request_finished.send(sender=Door)
 
 
 def _is_heard(signal: Signal) -> bool:
     """Return whether anybody but Django listens, whose own receivers have nothing to clean on the event loop's thread."""
-    return any(receiver[0][0] not in _DJANGOS_OWN for receiver in signal.receivers)
+    for receiver in signal.receivers:  # noqa: SIM110 - asked twice a request, where a generator would count
+        if receiver[0][0] not in _DJANGOS_OWN:
+            return True
+    return False
 
 
 _DJANGOS_OWN = {id(item) for item in (close_old_connections, reset_queries, close_caches, reset_urlconf)}

@@ -72,19 +72,16 @@ class Frames:
 
     def call_tool(self, request_id: int | str, rendered: Rendered) -> bytes:
         """Return the answer to `tools/call`."""
-        if rendered.meta or not all(type(item) is Text for item in rendered.content):
+        content = [{"type": "text", "text": item.text} for item in rendered.content if type(item) is Text]
+        if rendered.meta or len(content) != len(rendered.content):
             result = self._serialise("tools/call", translation.call_result(rendered, self.version))
             return encode({"jsonrpc": "2.0", "id": request_id, "result": self._stamped(result)})
-        result = {
-            "content": [
-                {"type": "text", "text": item.text} for item in rendered.content if type(item) is Text
-            ]
-        }
+        called: dict[str, Any] = {"content": content}
         if rendered.structured is not None:
-            result["structuredContent"] = rendered.structured
-        result["isError"] = rendered.is_error
+            called["structuredContent"] = rendered.structured
+        called["isError"] = rendered.is_error
         return encode(
-            {"jsonrpc": "2.0", "id": request_id, "result": {**result, **self._call_rest, **self._stamp}}
+            {"jsonrpc": "2.0", "id": request_id, "result": {**called, **self._call_rest, **self._stamp}}
         )
 
     def _stamped(self, result: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +94,9 @@ _frames: WeakKeyDictionary[Endpoint, dict[str, Frames]] = WeakKeyDictionary()
 
 def frames_for(endpoint: Endpoint, version: str) -> Frames:
     """Return the frames of an endpoint for a revision, made at the first request."""
-    versions = _frames.setdefault(endpoint, {})
+    versions = _frames.get(endpoint)
+    if versions is None:
+        versions = _frames.setdefault(endpoint, {})
     found = versions.get(version)
     if found is None:
         found = versions[version] = Frames(endpoint, version)

@@ -7,10 +7,10 @@ had opened. Here the thread is kept for the next request, and with it a connecti
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextvars import Token
+from typing import Any, Self
 
 from asgiref.sync import SyncToAsync, ThreadSensitiveContext, sync_to_async
 from django.db import close_old_connections, connections
@@ -22,26 +22,15 @@ IDLE_SECONDS = 10.0
 
 
 class _Thread(ThreadPoolExecutor):
-    """One thread, started when something is first submitted to it."""
+    """One thread."""
 
     def __init__(self) -> None:
         super().__init__(max_workers=1, thread_name_prefix="mcp-request")
-        self.was_used = False
-        """By the request that has it now."""
         self.loans = 0
-        self._has_started = False
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if self._has_started and not self.was_used:
-            # As Django does when a request begins: what an earlier one left open may be too old by now.
-            super().submit(close_old_connections)
-        self.was_used = self._has_started = True
-        return super().submit(function, *args, **kwargs)
 
     def end(self) -> None:
         """End the thread, once its connections are closed."""
-        if self._has_started:
-            super().submit(connections.close_all)
+        self.submit(connections.close_all)
         self.shutdown(wait=False)
 
 
@@ -60,7 +49,9 @@ class _Shelf:
         """Return the thread that was given back last, so that no more are kept busy than requests overlap."""
         with self._lock:
             thread = self._free.pop() if self._free else _Thread()
-        thread.was_used = False
+        if thread.loans:
+            # As Django does when a request begins: what an earlier one left open may be too old by now.
+            thread.submit(close_old_connections)
         thread.loans += 1
         return thread
 
@@ -92,44 +83,55 @@ shelf = _Shelf()
 os.register_at_fork(after_in_child=shelf.clear)
 
 
-@asynccontextmanager
-async def borrowed_thread(finish: Callable[[], Any]) -> AsyncIterator[_Thread]:
-    """Run `sync_to_async` of the block on one borrowed thread.
+class Loan(ThreadSensitiveContext, Executor):
+    """What the `sync_to_async` of a block runs on: a borrowed thread, from the first use on.
 
-    Args:
-        finish: is run on that thread at the end, if it was used.
+        with Loan() as loan:
+            ...
+
+    Entered without `async`: there is nothing to wait for, at the beginning or at the end.
     """
-    thread = shelf.take()
-    try:
-        async with ThreadSensitiveContext() as context:
-            SyncToAsync.context_to_thread_executor[context] = thread
-            try:
-                yield thread
-            finally:
-                # Another one, where the request has rested.
-                thread = _borrowed() or thread
-                if thread.was_used:
-                    # Last in its line: when it has run, so has all else of this request.
-                    await sync_to_async(finish)()
-                # Taken away before the context ends, which would end the thread as well.
-                SyncToAsync.context_to_thread_executor.pop(context, None)
-    finally:
+
+    _before: Token[ThreadSensitiveContext]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._thread: _Thread | None = None
+
+    def __enter__(self) -> Self:
+        self._before = SyncToAsync.thread_sensitive_context.set(self)
+        SyncToAsync.context_to_thread_executor[self] = self
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        SyncToAsync.context_to_thread_executor.pop(self, None)
+        SyncToAsync.thread_sensitive_context.reset(self._before)
+        if self._thread is not None:
+            shelf.give_back(self._thread)
+
+    @property
+    def is_used(self) -> bool:
+        """Return whether there is a thread now."""
+        return self._thread is not None
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run a function on the thread, as executors do."""
+        thread = self._thread
+        if thread is None:
+            thread = self._thread = shelf.take()
+        return thread.submit(function, *args, **kwargs)
+
+    async def rest(self) -> None:
+        """Give the thread back where there will be nothing to do for long; a later use borrows one anew."""
+        if self._thread is None:
+            return
+        await sync_to_async(release_connections)()
+        thread, self._thread = self._thread, None
         shelf.give_back(thread)
 
 
-def _borrowed() -> _Thread | None:
-    """Return the thread that the request has now."""
-    context = SyncToAsync.thread_sensitive_context.get(None)
-    found = SyncToAsync.context_to_thread_executor.get(context) if context is not None else None
-    return found if isinstance(found, _Thread) else None
-
-
 async def rest() -> None:
-    """Give the thread back in the middle of a request that has nothing to do for long; a later use starts one anew."""
-    thread = _borrowed()
-    if thread is None or not thread.was_used:
-        return
-    await sync_to_async(release_connections)()
-    context = SyncToAsync.thread_sensitive_context.get()
-    SyncToAsync.context_to_thread_executor[context] = _Thread()
-    shelf.give_back(thread)
+    """Give back the thread that the current request has borrowed, if any, until it needs one again."""
+    loan = SyncToAsync.thread_sensitive_context.get(None)
+    if isinstance(loan, Loan):
+        await loan.rest()

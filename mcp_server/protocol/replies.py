@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from pydantic_core import to_json
+
+from mcp_server.definitions.values import value
 
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream"
@@ -21,7 +23,7 @@ STREAM_HEADERS: Mapping[str, str] = {"Cache-Control": "no-cache, no-transform", 
 KEEP_ALIVE = b": keep-alive\n\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Reply:
     """One complete answer. `content_type` is None where there is no body."""
 

@@ -5,8 +5,8 @@ holds the two to the same answers.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp_types.methods import validate_client_request
@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
 from mcp_server.definitions.endpoint import Endpoint
+from mcp_server.definitions.values import value
 from mcp_server.protocol.messages import MAX_DEPTH
 
 VERSIONS = frozenset({"2025-06-18", "2025-11-25", *MODERN_PROTOCOL_VERSIONS})
@@ -43,7 +44,7 @@ _MEMBERS: Mapping[str, frozenset[str]] = {
 _QUIET_META = frozenset({PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY})
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Plain:
     """A plain request: `name` is None for `tools/list`."""
 
@@ -140,10 +141,8 @@ def _agrees(headers: Mapping[str, str], message: dict[str, Any]) -> bool:
 
 def _is_quiet(endpoint: Endpoint, plain: Plain, params: dict[str, Any]) -> bool:
     """Whether the tool has nothing to say but its answer: it takes no context, or the request gives it none to speak on."""
-    from mcp_server.protocol.parameters import has_parameter_headers
-
     definition = endpoint.tools.get(plain.name or "")
-    if definition is None or has_parameter_headers(definition):
+    if definition is None or definition.name in _mirroring_tools(endpoint):
         return False
     if not definition.arguments.context:
         return True
@@ -152,6 +151,21 @@ def _is_quiet(endpoint: Endpoint, plain: Plain, params: dict[str, Any]) -> bool:
     return (
         plain.version in MODERN_PROTOCOL_VERSIONS and asked.keys() <= _QUIET_META and not _can_be_asked(asked)
     )
+
+
+def _mirroring_tools(endpoint: Endpoint) -> frozenset[str]:
+    """Return which tools mirror parameters in headers, which the kernel compares."""
+    found = _mirroring.get(endpoint)
+    if found is None:
+        # Here, since it loads the SDK.
+        from mcp_server.protocol.parameters import has_parameter_headers
+
+        tools = endpoint.tools.values()
+        found = _mirroring[endpoint] = frozenset(item.name for item in tools if has_parameter_headers(item))
+    return found
+
+
+_mirroring: WeakKeyDictionary[Endpoint, frozenset[str]] = WeakKeyDictionary()
 
 
 def _can_be_asked(meta: Mapping[str, Any]) -> bool:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,6 +19,7 @@ from mcp_server.conf import options
 from mcp_server.definitions.context import ClientInfo
 from mcp_server.definitions.endpoint import Endpoint
 from mcp_server.definitions.tool import ToolDefinition
+from mcp_server.definitions.values import value
 from mcp_server.exceptions import UnknownTool
 from mcp_server.models.connections import is_in_transaction
 from mcp_server.policy.rows import UNKNOWN, remembered_row
@@ -32,7 +32,7 @@ from mcp_server.protocol.sessions import Session
 _open_endpoints: WeakKeyDictionary[Endpoint, bool] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Place:
     """Where the code of a call runs."""
 
@@ -80,7 +80,7 @@ def enter(
 
 def _client(plain: short.Plain, session: Session | None) -> ClientInfo:
     info: Any = session.client if session is not None else plain.client
-    if not isinstance(info, Mapping):
+    if type(info) is not dict and not isinstance(info, Mapping):
         return ClientInfo(protocol=plain.version)
     return ClientInfo(
         name=str(info.get("name", "")), version=str(info.get("version", "")), protocol=plain.version

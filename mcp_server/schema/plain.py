@@ -11,6 +11,8 @@ from django.utils.functional import Promise
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
+from mcp_server.schema.instances import SCALARS
+
 DEEPEST = 200
 
 
@@ -27,7 +29,7 @@ def dump_plain(value: Any) -> bytes:
     Raises:
         Unserializable: naming the path of NaN, a cycle, a model instance or an unknown object.
     """
-    if isinstance(value, Iterator):
+    if type(value) not in SCALARS and isinstance(value, Iterator):
         value = list(value)  # it can be read only once
     try:
         data = to_json(value, fallback=_fall_back, inf_nan_mode="constants", bytes_mode="base64")

@@ -134,6 +134,7 @@ def test_calls_are_checked_against_the_declarations(compiles):
 
 
 @pytest.mark.proves("C05a")
+@pytest.mark.thorough
 def test_five_hundred_tools_compile(compiles):
     tools = rich_tools(500)
     for detail in (Detail.FULL, Detail.TYPES):

@@ -141,6 +141,7 @@ async def until(condition: Callable[[], bool], what: Callable[[], Any]) -> None:
         pytest.fail(f"Still after {SECONDS} s: {what()}")
 
 
+@pytest.mark.thorough
 @pytest.mark.proves("P06c", "P06a")
 @pytest.mark.parametrize("endpoint", ["", "/awaiting"])
 @pytest.mark.parametrize("era", ["2026", "2025"])

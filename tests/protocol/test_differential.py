@@ -325,6 +325,7 @@ FAULTS: dict[str, tuple[str, Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.proves("P08")
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_the_comparison_has_teeth(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:

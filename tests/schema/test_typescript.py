@@ -291,6 +291,7 @@ SCHEMAS = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.proves("C05a")
 def test_whatever_stands_in_a_schema_the_declaration_compiles(judge):
     written: list[dict[str, Any]] = []
