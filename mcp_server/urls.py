@@ -82,10 +82,11 @@ def mcp_urls(prefix: str = "mcp") -> list[URLPattern]:
             *_metadata(""),
             RootEndpointPattern(rf"^{_NAME}/?\Z", "mcp-endpoint"),
         ]
+    # The busiest first, since Django tries them in order.
     return [
-        *_metadata(f"/{base}"),
         EndpointPattern(rf"^{base}/?\Z", "mcp"),
         EndpointPattern(rf"^{base}/{_NAME}/?\Z", "mcp-endpoint"),
+        *_metadata(f"/{base}"),
     ]
 
 

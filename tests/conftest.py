@@ -15,7 +15,7 @@ from pytest_django.plugin import blocking_manager_key
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker that names the contract's clauses (tests/contract/)."""
     config.addinivalue_line(
-        "markers", "thorough: tries what does not depend on the version of Python or Django, by sheer number"
+        "markers", "thorough: takes long, and tries what hardly depends on the version of Python or Django"
     )
     config.addinivalue_line("markers", "proves(*clauses): the clauses of the contract that this test proves")
 

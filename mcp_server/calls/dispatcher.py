@@ -153,8 +153,6 @@ class _Call(RecordedCall):
 
     def _recall(self, definition: ToolDefinition, arguments: Mapping[str, Any]) -> Outcome | None:
         """Return the answer that an earlier call left in the cache."""
-        if definition.cache is None:
-            return None
         refresh = None if self._renewing else self._renew
         self._kept = place_answer(definition, arguments, self.arguments, self.caller.principal, refresh)
         return self._kept.find() if self._kept is not None else None
@@ -191,7 +189,7 @@ class _Call(RecordedCall):
     ) -> tuple[dict[str, Any], Outcome | None]:
         """Return what a call begins with: the handler's arguments, and the answer that makes it needless."""
         arguments = self._admit(definition, permitted=permitted, limited=limited)
-        return arguments, self._recall(definition, arguments)
+        return arguments, None if definition.cache is None else self._recall(definition, arguments)
 
     def _run_sync(self, definition: ToolDefinition, permitted: bool) -> Outcome:
         """Do the whole call on one thread: one hop, and a QuerySet is read by the thread that made it."""

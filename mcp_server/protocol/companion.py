@@ -1,6 +1,7 @@
 """What runs beside a call at the ASGI door: it sees a client leave, and gives a silent call a sign of life."""
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -20,10 +21,11 @@ class Companion:
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive = receive
         self._send = send
-        self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
         self._served_by = asyncio.current_task()
         self._keeps_alive = False
+        self._is_watching = False
+        self._is_over = False
         self._started = False
         self.client_left = False
 
@@ -34,18 +36,20 @@ class Companion:
             keeps_alive: whether a long silence turns the response into a stream.
         """
         self._keeps_alive = keeps_alive
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(LATE, self._begin)
+        if not self._is_watching:
+            self._is_watching = True
+            _late_of(asyncio.get_running_loop()).add(self)
 
     def stop(self) -> None:
         """End; the response is on its way."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._is_over = True
         if self._task is not None:
             self._task.cancel()
 
-    def _begin(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._accompany())
+    def begin(self) -> None:
+        """Watch from now on, unless the response is on its way."""
+        if not self._is_over:
+            self._task = asyncio.get_running_loop().create_task(self._accompany())
 
     async def _accompany(self) -> None:
         listening = asyncio.ensure_future(self._receive())
@@ -107,3 +111,40 @@ class Companion:
                 await self._send({"type": "http.response.body", "body": frame, "more_body": True})
         self.stop()
         await self._send({"type": "http.response.body", "body": b""})
+
+
+class _Late:
+    """The companions of one loop that begin soon: one timer for all, since most have ended before."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._waiting: deque[tuple[float, Companion]] = deque()
+
+    def add(self, companion: Companion) -> None:
+        """Let a companion begin in `LATE` seconds."""
+        due = self.loop.time() + LATE
+        if not self._waiting:
+            self.loop.call_at(due, self._begin_due)
+        self._waiting.append((due, companion))
+
+    def _begin_due(self) -> None:
+        now = self.loop.time() + _RESOLUTION
+        while self._waiting and self._waiting[0][0] <= now:
+            self._waiting.popleft()[1].begin()
+        if self._waiting:
+            self.loop.call_at(self._waiting[0][0], self._begin_due)
+
+
+_RESOLUTION = 0.002
+"""Seconds by which a timer may come early: loops count in milliseconds."""
+
+_latest: _Late | None = None
+
+
+def _late_of(loop: asyncio.AbstractEventLoop) -> _Late:
+    """Return a loop's own; that of the loop that asked last is at hand, and one that is left ends with its timer."""
+    global _latest  # noqa: PLW0603 - a process has one loop, tests one after the other
+    found = _latest
+    if found is None or found.loop is not loop:
+        found = _latest = _Late(loop)
+    return found

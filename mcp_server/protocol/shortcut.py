@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from django.http import HttpRequest
 
 from mcp_server.access import recent
+from mcp_server.access.permission import needs_await
 from mcp_server.access.principal import Principal
 from mcp_server.calls import tracing
 from mcp_server.calls.caller import Caller
@@ -29,7 +31,48 @@ from mcp_server.protocol.frames import frames_for
 from mcp_server.protocol.replies import Reply, encode, failure
 from mcp_server.protocol.sessions import Session
 
-_open_endpoints: WeakKeyDictionary[Endpoint, bool] = WeakKeyDictionary()
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is so for an endpoint as long as this process runs.
+
+    Args:
+        is_open: whether everybody who is let in sees all tools.
+        lists_on_thread: whether no guard is a coroutine, so that one thread can ask them all.
+        called_on_thread: the tools that one thread can call, without an event loop.
+    """
+
+    is_open: bool
+    lists_on_thread: bool
+    called_on_thread: frozenset[str]
+
+
+_facts: WeakKeyDictionary[Endpoint, _Facts] = WeakKeyDictionary()
+
+
+def _facts_of(endpoint: Endpoint) -> _Facts:
+    found = _facts.get(endpoint)
+    if found is None:
+        guards = [endpoint.definition.guard, *(tool.guard for tool in endpoint.tools.values())]
+        found = _facts[endpoint] = _Facts(
+            is_open=all(guard is None for guard in guards),
+            lists_on_thread=not any(guard is not None and guard.is_async for guard in guards),
+            called_on_thread=frozenset(
+                tool.name for tool in endpoint.tools.values() if _runs_on_one_thread(tool, endpoint)
+            ),
+        )
+    return found
+
+
+def _runs_on_one_thread(tool: ToolDefinition, endpoint: Endpoint) -> bool:
+    # A deadline of its own is kept by a loop that waits beside the thread; a stale answer is renewed on one.
+    return not (
+        needs_await(tool, endpoint.definition)
+        or tool.is_async
+        or tool.arguments.context
+        or tool.timeout
+        or tool.cache
+    )
 
 
 @value()
@@ -95,20 +138,11 @@ async def answer(plain: short.Plain, caller: Caller) -> Reply:
 async def _list(plain: short.Plain, caller: Caller) -> Reply:
     frames = frames_for(caller.endpoint, plain.version)
     visible: Iterable[ToolDefinition]
-    if _is_open(caller.endpoint) and not caller.principal.is_stale:
+    if _facts_of(caller.endpoint).is_open and not caller.principal.is_stale:
         visible = caller.endpoint.tools.values()
     else:
         visible = await visible_tools(caller)
     return Reply(status=200, body=frames.list_tools(plain.id, visible))
-
-
-def _is_open(endpoint: Endpoint) -> bool:
-    """Return whether everybody who is let in sees all tools."""
-    found = _open_endpoints.get(endpoint)
-    if found is None:
-        guards = [endpoint.definition.guard, *(tool.guard for tool in endpoint.tools.values())]
-        found = _open_endpoints[endpoint] = all(guard is None for guard in guards)
-    return found
 
 
 async def _call(plain: short.Plain, name: str, caller: Caller) -> Reply:
@@ -127,6 +161,8 @@ async def _call(plain: short.Plain, name: str, caller: Caller) -> Reply:
 
 
 _NOT_PLAIN = frozenset({"HTTP_ORIGIN", "HTTP_X_MCP_TOOLS"})
+_SESSION = "HTTP_" + SESSION_HEADER.upper().replace("-", "_")
+_SHOWN = frozenset({"HTTP_AUTHORIZATION", _SESSION})
 _FROM_META = {
     name.upper().replace("-", "_")
     if name == "content-type"
@@ -145,19 +181,25 @@ def recognise_in_view(endpoint: Endpoint, request: HttpRequest) -> short.Plain |
     body = read_body(request)
     headers = {name: meta[key] for key, name in _FROM_META.items() if key in meta}
     plain = short.recognise(endpoint, headers, body) if isinstance(body, bytes) else None
-    return plain if plain is not None and _runs_on_one_thread(plain, endpoint) else None
+    if plain is None:
+        return None
+    facts = _facts_of(endpoint)
+    fits = facts.lists_on_thread if plain.name is None else plain.name in facts.called_on_thread
+    return plain if fits else None
 
 
-def _runs_on_one_thread(plain: short.Plain, endpoint: Endpoint) -> bool:
-    concerned = endpoint.tools.values() if plain.name is None else [endpoint.tools[plain.name]]
-    guards = [endpoint.definition.guard, *(tool.guard for tool in concerned)]
-    if any(guard is not None and guard.is_async for guard in guards):
-        return False
-    if plain.name is None:
-        return True
-    tool = endpoint.tools[plain.name]
-    # A deadline of its own is kept by a loop that waits beside the thread; a stale answer is renewed on one.
-    return not (tool.is_async or tool.arguments.context or tool.timeout or tool.cache)
+def answer_openly(plain: short.Plain, endpoint: Endpoint, request: HttpRequest) -> Reply | None:
+    """Return the list of an endpoint that shows everybody the same, without asking who asks.
+
+    None where that is not so, or where a credential or a session was sent, which may have to be refused.
+    """
+    if plain.name is not None or endpoint.definition.login_required or not _facts_of(endpoint).is_open:
+        return None
+    if not _SHOWN.isdisjoint(request.META):
+        return None
+    return Reply(
+        status=200, body=frames_for(endpoint, plain.version).list_tools(plain.id, endpoint.tools.values())
+    )
 
 
 def answer_on_thread(
@@ -181,7 +223,7 @@ def answer_on_thread(
     principal = drive(admit(request, endpoint.definition, runner.sync))
     if not isinstance(principal, Principal):
         return None
-    session_id = request.META.get("HTTP_" + SESSION_HEADER.upper().replace("-", "_"))
+    session_id = request.META.get(_SESSION)
     caller = enter(plain, endpoint, principal, session_id, Place(runner, loop))
     if caller is None:
         return None

@@ -71,17 +71,22 @@ def _answer_here(request: HttpRequest, name: str) -> Reply | None:
     plain = None if isinstance(endpoint, Reply) else shortcut.recognise_in_view(endpoint, request)
     if plain is None or isinstance(endpoint, Reply):
         return None
-    return shortcut.answer_on_thread(plain, endpoint, request, portal.loop())
+    return shortcut.answer_openly(plain, endpoint, request) or shortcut.answer_on_thread(
+        plain, endpoint, request, portal.loop()
+    )
 
 
 async def _answer_there(request: HttpRequest, name: str) -> Reply | None:
-    """Return the answer to a plain request, in one hop to the request's thread and back."""
+    """Return the answer to a plain request, in one hop to the request's thread and back where it needs that."""
     from mcp_server.protocol import shortcut
 
     endpoint = find_endpoint(name)
     plain = None if isinstance(endpoint, Reply) else shortcut.recognise_in_view(endpoint, request)
     if plain is None or isinstance(endpoint, Reply):
         return None
+    openly = shortcut.answer_openly(plain, endpoint, request)
+    if openly is not None:
+        return openly
     loop = asyncio.get_running_loop()
     return await sync_to_async(shortcut.answer_on_thread)(plain, endpoint, request, loop)
 

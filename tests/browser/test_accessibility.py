@@ -15,7 +15,7 @@ SPEAKING = (
 KINDS = pytest.mark.parametrize(
     ("viewport", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"]
 )
-pytestmark = pytest.mark.proves("A05c")
+pytestmark = [pytest.mark.proves("A05c"), pytest.mark.thorough]
 
 
 def test_a_grave_fault_is_told_with_its_place(site):

@@ -76,6 +76,7 @@ def record_calls():
     assert journal.flush(60)
 
 
+@pytest.mark.thorough
 @pytest.mark.proves("A07a")
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
