@@ -57,7 +57,7 @@ CHECKS = {
     "E007": "An entry of `input_examples` is not valid.",
     "E008": "`atomic=True` on an async function.",
     "E009": 'A name or schema that model APIs refuse, where `result_format="json"`.',
-    "E010": "A tool names an endpoint that is not there.",
+    "E010": "A tool, resource or prompt names an endpoint that is not there.",
     "E011": "`RATE_LIMITS` with a cache that keeps nothing.",
     "E012": "A rate that cannot be read.",
     "E013": "An endpoint names an authentication class or middleware that cannot be imported or called.",

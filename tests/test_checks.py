@@ -15,7 +15,7 @@ from tests.definitions.project import Project
 from tests.door import client, serving
 
 SHOP = """
-from mcp_server import tool
+from mcp_server import prompt, resource, tool
 
 @tool(cache="5 parsecs")
 def bad_cache() -> None: ...
@@ -48,6 +48,12 @@ def bad_hints() -> None: ...
 
 @tool(endpoints=["nowhere"])
 def lost() -> None: ...
+
+@prompt(endpoints=["nowhere"])
+def lost_prompt() -> str: ...
+
+@resource("notes://all", enabled="shop.view_unicorn")
+def bad_notes() -> str: ...
 """
 
 EXPECTED = [
@@ -61,6 +67,8 @@ EXPECTED = [
     ("shop.mcp_tools:27: Tool 'bad-timeout': timeout=500 cannot be used.", "HINT: Write seconds, at most 240."),
     ("shop.mcp_tools:30: Tool 'bad-hints': annotations='reed' is unknown.", "HINT: Write one of 'read', 'create'"),
     ("shop.mcp_tools:33: Tool 'lost': there is no endpoint 'nowhere'", "HINT: The endpoints are default."),
+    ("shop.mcp_tools:36: Prompt 'lost-prompt': there is no endpoint 'nowhere'", "HINT: The endpoints are default."),
+    ("shop.mcp_tools:39: Resource 'bad-notes': no model declares the permission 'shop.view_unicorn'", 'HINT: Write "app_label.codename"'),
     ("broken/mcp_tools.py:2: broken.mcp_tools cannot be imported. NameError: name 'undefined' is not defined", "HINT: Mend the module"),
     ("MCP_SERVER['CACHES'] is not a setting.", "HINT: The settings are ENDPOINTS"),
 ]  # fmt: skip

@@ -105,9 +105,14 @@ class Definition:
     def verify(self) -> None:
         """Raise a `ConfigurationError` for what would be wrong with it in any project."""
 
+    @property
+    def label(self) -> str:
+        """Return what messages to its author call it."""
+        return f"{self.kind.title()} {self.name!r}"
+
     def explaining(self) -> AbstractContextManager[None]:
         """Name the definition and its place in every configuration error that leaves the block."""
-        return self.origin.explaining(f"{self.kind.title()} {self.name!r}")
+        return self.origin.explaining(self.label)
 
     @functools.cached_property
     def is_async(self) -> bool:

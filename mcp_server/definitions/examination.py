@@ -10,6 +10,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from mcp_server.definitions.caching import LONGEST_PLAIN_SECONDS
+from mcp_server.definitions.definition import Definition
 from mcp_server.definitions.endpoint import Endpoint, EndpointDefinition
 from mcp_server.definitions.naming import CLIENT_NAME
 from mcp_server.definitions.registry import Contents
@@ -29,10 +30,12 @@ class Finding:
 
 
 def examine(contents: Contents) -> Iterator[Finding]:
-    """Yield all findings, tool by tool and then endpoint by endpoint."""
+    """Yield all findings, definition by definition and then endpoint by endpoint."""
     for tool in contents.tools:
         yield from _examine_tool(tool)
-        yield from _look_at_endpoints(tool, contents)
+    for definition in (*contents.tools, *contents.resources, *contents.prompts):
+        yield from _look_at_permissions(definition)
+        yield from _look_at_endpoints(definition, contents)
     for endpoint in contents.endpoints.values():
         yield from _examine_endpoint(endpoint)
     if "*" in settings.ALLOWED_HOSTS:
@@ -53,14 +56,14 @@ def _examine_tool(tool: ToolDefinition) -> Iterator[Finding]:
         yield from look(tool)
 
 
-def _look_at_endpoints(tool: ToolDefinition, contents: Contents) -> Iterator[Finding]:
-    for name in tool.endpoints or ():
+def _look_at_endpoints(definition: Definition, contents: Contents) -> Iterator[Finding]:
+    for name in definition.endpoints or ():
         if name not in contents.endpoints:
             yield Finding(
                 "E010",
-                f"Tool {tool.name!r}: there is no endpoint {name!r}, so nobody can call it there.",
+                f"{definition.label}: there is no endpoint {name!r}, so nobody finds it there.",
                 f"The endpoints are {', '.join(contents.endpoints)}.",
-                tool.where,
+                definition.where,
             )
 
 
@@ -85,14 +88,14 @@ def _look_at_cache(tool: ToolDefinition) -> Iterator[Finding]:
         )
 
 
-def _look_at_permissions(tool: ToolDefinition) -> Iterator[Finding]:
-    for name in sorted(tool.guard.permissions() if tool.guard is not None else ()):
+def _look_at_permissions(definition: Definition) -> Iterator[Finding]:
+    for name in sorted(definition.guard.permissions() if definition.guard is not None else ()):
         if name not in _declared_permissions():
             yield Finding(
                 "W002",
-                f"Tool {tool.name!r}: no model declares the permission {name!r}; only superusers have it.",
+                f"{definition.label}: no model declares the permission {name!r}; only superusers have it.",
                 'Write "app_label.codename" of a permission that exists.',
-                tool.where,
+                definition.where,
             )
 
 
@@ -109,7 +112,6 @@ def _look_at_atomic(tool: ToolDefinition) -> Iterator[Finding]:
 _LOOKS: tuple[Callable[[ToolDefinition], Iterator[Finding]], ...] = (
     _look_at_examples,
     _look_at_cache,
-    _look_at_permissions,
     _look_at_atomic,
 )
 
