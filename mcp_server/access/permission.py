@@ -10,8 +10,6 @@ from mcp_server.definitions.guards import Guard, Runs
 
 logger = logging.getLogger("mcp_server")
 
-_NONE = (None, None)
-
 
 class Guarded(Protocol):
     """A tool, resource or prompt."""
@@ -24,8 +22,7 @@ class Guarded(Protocol):
 
 def needs_await(definition: Guarded, endpoint: EndpointDefinition) -> bool:
     """Return whether a guard of the definition or of its endpoint is a coroutine."""
-    guards = definition.guard, endpoint.guard
-    return guards != _NONE and any(map(_is_async, guards))
+    return _is_async(definition.guard) or _is_async(endpoint.guard)
 
 
 def needs_thread(definition: Guarded, endpoint: EndpointDefinition, principal: Principal) -> bool:
@@ -36,9 +33,7 @@ def needs_thread(definition: Guarded, endpoint: EndpointDefinition, principal: P
 def permits(definition: Guarded, endpoint: EndpointDefinition, principal: Principal) -> bool:
     """Return whether the principal may see and call the definition; for guards that need no await."""
     principal.refresh()
-    return _lets_in(endpoint, principal) and (
-        definition.guard is None or _ask(definition.guard, definition.name, principal)
-    )
+    return _lets_in(endpoint, principal) and _ask(definition.guard, definition.name, principal)
 
 
 async def apermits(
@@ -86,7 +81,7 @@ def _ask_each(definitions: Sequence[Any], principal: Principal) -> set[int]:
 def _lets_in(endpoint: EndpointDefinition, principal: Principal) -> bool:
     if endpoint.login_required and not principal.user.is_authenticated:
         return False
-    return endpoint.guard is None or _ask(endpoint.guard, f"endpoint {endpoint.name}", principal)
+    return _ask(endpoint.guard, f"endpoint {endpoint.name}", principal)
 
 
 async def _alets_in(endpoint: EndpointDefinition, principal: Principal, runner: Runs) -> bool:

@@ -51,8 +51,6 @@ async def call_tool(
         UnknownTool: when there is no such tool for this caller (contract G02).
     """
     call = _Call(caller, name, arguments)
-    if not tracing.is_on():
-        return await _carry_out(call, definition)
     with tracing.call_span(caller.endpoint.name, name, caller.run.id if caller.run is not None else None):
         return await _carry_out(call, definition)
 

@@ -25,7 +25,9 @@ from mcp_server.protocol.replies import EVENT_STREAM, INTERNAL_ERROR, Reply, ref
 
 if TYPE_CHECKING:
     from mcp_server.calls.running import Runner
+    from mcp_server.definitions.endpoint import Endpoint
     from mcp_server.protocol.portal import SyncStream
+    from mcp_server.protocol.short import Plain
     from mcp_server.protocol.streams import Stream
 
 logger = logging.getLogger("mcp_server")
@@ -67,28 +69,31 @@ def _answer_here(request: HttpRequest, name: str) -> Reply | None:
     """Return the answer to a plain request, made on this thread without any event loop; None for all else."""
     from mcp_server.protocol import portal, shortcut
 
-    endpoint = find_endpoint(name)
-    plain = None if isinstance(endpoint, Reply) else shortcut.recognise_in_view(endpoint, request)
-    if plain is None or isinstance(endpoint, Reply):
-        return None
-    return shortcut.answer_openly(plain, endpoint, request) or shortcut.answer_on_thread(
-        plain, endpoint, request, portal.loop()
-    )
+    found = _recognise(request, name)
+    if found is None or isinstance(found, Reply):
+        return found
+    return shortcut.answer_on_thread(*found, request, portal.loop())
 
 
 async def _answer_there(request: HttpRequest, name: str) -> Reply | None:
     """Return the answer to a plain request, in one hop to the request's thread and back where it needs that."""
     from mcp_server.protocol import shortcut
 
+    found = _recognise(request, name)
+    if found is None or isinstance(found, Reply):
+        return found
+    return await sync_to_async(shortcut.answer_on_thread)(*found, request, asyncio.get_running_loop())
+
+
+def _recognise(request: HttpRequest, name: str) -> "Reply | tuple[Plain, Endpoint] | None":
+    """Return a plain request with its endpoint, or its answer where nobody must be asked for it; None for all else."""
+    from mcp_server.protocol import shortcut
+
     endpoint = find_endpoint(name)
     plain = None if isinstance(endpoint, Reply) else shortcut.recognise_in_view(endpoint, request)
     if plain is None or isinstance(endpoint, Reply):
         return None
-    openly = shortcut.answer_openly(plain, endpoint, request)
-    if openly is not None:
-        return openly
-    loop = asyncio.get_running_loop()
-    return await sync_to_async(shortcut.answer_on_thread)(plain, endpoint, request, loop)
+    return shortcut.answer_openly(plain, endpoint, request) or (plain, endpoint)
 
 
 def _stream_here(candidate: Candidate) -> HttpResponseBase:
