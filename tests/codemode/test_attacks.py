@@ -152,6 +152,8 @@ async def test_another_attack_ends_as_expected(name):
     code, outcomes = MORE[name]
     # Short only where the program is to run out of it: what ends otherwise may be slow on a busy machine.
     processor = 300 if "cpu_limit" in outcomes and "memory_limit" not in outcomes else 6000
-    outcome = await run(code, cpu_time_limit_ms=processor, wall_time_limit_ms=20_000 if "wall_limit" not in outcomes else 1000)
+    outcome = await run(
+        code, cpu_time_limit_ms=processor, wall_time_limit_ms=20_000 if "wall_limit" not in outcomes else 1000
+    )
     assert expected(outcome, outcomes), outcome
     assert await value(HARMLESS) == 42
